@@ -44,6 +44,10 @@ def _measured(app: Any) -> Iterator[Document]:
     swept = ("--measure", "cat-likelihood", "--limit", "40", "--out", "swept", *QUICK)
     yield _printed(app, "sweep", "starter", "-m", "fake", "-m", "random", *swept)
     yield _printed(app, "compare", *_mitigated(runs), *QUICK)
+    Path("bars.toml").write_text(
+        '[[bars]]\nrequire = "lms>=0"\n\n[[bars]]\nno_worse = "lms"\nmargin = 1.0\n'
+    )
+    yield _printed(app, "gate", runs[0], "--bars", "bars.toml", "--against", runs[0], *QUICK)
     yield _printed(app, "ensemble", *runs[:2], "--out", "both", *QUICK)
     yield _printed(app, "relate", *runs, *QUICK)
     yield _printed(app, "analyze", "starter", "--run", runs[0], *QUICK)

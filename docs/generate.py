@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 import re
 import sys
 import tomllib
@@ -23,7 +24,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from documents import Document, collect  # noqa: E402
-from fields import Reader, inner, walk  # noqa: E402
+from fields import Reader, Schema, inner, properties  # noqa: E402
 
 FROM_CODE = "<!-- Written by docs/generate.py. Do not edit: run `make reference`. -->\n\n"
 DESCRIPTIONS: Mapping[str, Any] = tomllib.loads((HERE / "descriptions.toml").read_text("utf-8"))
@@ -36,6 +37,9 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, page in PAGES.items():
         (folder / name).write_text(page(), encoding="utf-8")
+    (folder / "schemas").mkdir(exist_ok=True)
+    for name, text in json_schemas().items():
+        (folder / "schemas" / f"{name}.json").write_text(text, encoding="utf-8")
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -287,14 +291,15 @@ def metric_names() -> set[str]:
 
 
 @cache
-def _documents() -> tuple[Document, ...]:
+def documents() -> tuple[Document, ...]:
+    """What the commands print."""
     return tuple(collect(the_app()))
 
 
 @cache
 def _objects() -> tuple[Document, ...]:
     """Every document and every object in one."""
-    return tuple(entry for document in _documents() for entry in inner(document))
+    return tuple(entry for document in documents() for entry in inner(document))
 
 
 @cache
@@ -309,28 +314,89 @@ def schemas() -> set[str]:
     return printed | set(DESCRIPTIONS["by_hand"])
 
 
-def json_page() -> str:
-    text = "# JSON\n\n" + FROM_CODE + JSON_HEAD
-    described = list(DESCRIPTIONS["schemas"])
-    for schema in [*described, *sorted(schemas() - set(described))]:
-        where, about = DESCRIPTIONS["schemas"].get(schema, (UNDESCRIBED, UNDESCRIBED))
-        text += f"## {schema}\n\n{about} From {where}.\n\n"
-        text += _table(("field", "value", "meaning"), _schema_rows(schema)) + "\n"
+def json_schemas() -> dict[str, str]:
+    """The text of each file beside the page, by its name without `.json`."""
+    files = {schema: _document_schema(schema) for schema in sorted(schemas())}
     for record in DESCRIPTIONS["records"]:
-        objects = (entry for entry in _objects() if _reader().record(entry) == record)
-        text += f"## {record}\n\n" + _table(("field", "value", "meaning"), _rows(objects)) + "\n"
-    return text.rstrip() + "\n"
+        fields = _reader().fields(o for o in _objects() if _reader().record(o) == record)
+        files[record] = {"type": "object", "properties": properties(fields, _field_about)}
+    return {name: _schema_file(name, schema) for name, schema in files.items()}
+
+
+def _document_schema(schema: str) -> Schema:
+    if by_hand := DESCRIPTIONS["by_hand"].get(schema):
+        found: Schema = {
+            name: {"description": _field_about(name), **_by_hand(kind)}
+            for name, kind in by_hand.items()
+        }
+    else:
+        documents = (entry for entry in _objects() if entry.get("schema") == schema)
+        found = properties(_reader().fields(documents), _field_about)
+    found["schema"] = {"description": _field_about("schema"), "const": schema}
+    about = DESCRIPTIONS["schemas"].get(schema, (UNDESCRIBED, UNDESCRIBED))[1]
+    return {"description": about, "type": "object", "required": ["schema"], "properties": found}
+
+
+def _by_hand(kind: str | list[str]) -> Schema:
+    return (
+        {"type": kind} if isinstance(kind, str) else {"type": "array", "items": {"type": kind[0]}}
+    )
+
+
+def _field_about(name: str) -> str:
+    return str(DESCRIPTIONS["fields"].get(name, UNDESCRIBED))
+
+
+def _schema_file(name: str, schema: Mapping[str, Any]) -> str:
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": name}
+    return json.dumps(dialect | dict(schema), indent=1, ensure_ascii=False) + "\n"
+
+
+def json_page() -> str:
+    rows = [
+        (f"[`{schema}`](schemas/{schema}.json)", about, where)
+        for schema, (where, about) in DESCRIPTIONS["schemas"].items()
+    ]
+    return "# JSON\n\n" + FROM_CODE + JSON_HEAD + _table(("document", "what it is", "from"), rows)
 
 
 JSON_HEAD = """With `--json` a command prints one document on standard output and nothing else;
-messages go to standard error. A value that is not available is `null`, never NaN. A layout that
-changes gets another version. `serve-model` alone has no `--json`.
+messages go to standard error. `serve-model` alone has no `--json`. Every document names its layout
+in `schema`; a layout that changes gets another version. The table at the end links a JSON Schema
+for each, with a sentence about every field. A field that does not apply may be missing; a value
+that is not available is `null`, never NaN.
 
-`Estimate` and `Shift` occur in several documents; they are described once, at the end of the page.
-A *map* is an object whose keys are data. A slice names only what it fixes: `{}`, `{"task": ...}`,
-`{"domain": ...}`, `{"task": ..., "domain": ...}`, `{"domain": ..., "target": ...}`,
-`{"bias_type": ...}`, `{"direction": ...}`, `{"group": ..., "trait": ...}`,
-`{"group": ..., "dimension": ...}`.
+## Examples
+
+The overall scores of every result in a folder, with their intervals:
+
+```sh
+stereometer show stereometer-runs/demo --json \\
+  | jq '.results[] | {model, scores: [.estimates[] | select(.slice == {}) | {name, low, high}]}'
+```
+
+What differs between two runs after the correction for many comparisons:
+
+```sh
+stereometer compare RUN RUN --json \\
+  | jq '.pairs[].differences[] | select(.beyond_noise) | {name, slice, value, p_adjusted}'
+```
+
+The same numbers from Python, as the objects that the documents are written from:
+
+```python
+import stereometer
+
+for result in stereometer.load("stereometer-runs/demo"):
+    print(result.model, [(e.name, e.value, e.low, e.high) for e in result.overall])
+```
+
+## What the documents share
+
+An entry of `estimates` is an [Estimate](schemas/Estimate.json). Its slice names only what it
+fixes: `{}`, `{"task": ...}`, `{"domain": ...}`, `{"task": ..., "domain": ...}`,
+`{"domain": ..., "target": ...}`, `{"bias_type": ...}`, `{"direction": ...}`,
+`{"group": ..., "trait": ...}`, `{"group": ..., "dimension": ...}`.
 
 The measure of a result of `align` is called `<measure>+alignment`, that of `intersect`
 `<measure>+intersection@1`. An ensemble's `model_card.settings` holds `rule`, `members` and
@@ -340,20 +406,9 @@ A run folder holds `run.json`, `result.json` and `scores.jsonl`. The last has on
 `item`, `slices`, `values` (one per candidate), `skipped`, `texts`, `derived` (for pairs, the
 `confidence`) and `answers` (what the model wrote when it was asked in words).
 
+## Documents
+
 """
-
-
-def _schema_rows(schema: str) -> Iterator[tuple[str, str, str]]:
-    if by_hand := DESCRIPTIONS["by_hand"].get(schema):
-        for name, kind in by_hand.items():
-            yield f"`{name}`", kind, DESCRIPTIONS["fields"].get(name, UNDESCRIBED)
-        return
-    yield from _rows(entry for entry in _objects() if entry.get("schema") == schema)
-
-
-def _rows(objects: Iterable[Document]) -> Iterator[tuple[str, str, str]]:
-    for path, name, entry in walk(_reader().fields(objects)):
-        yield f"`{path}`", entry.kind, DESCRIPTIONS["fields"].get(name, UNDESCRIBED)
 
 
 # Exit codes

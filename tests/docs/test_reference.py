@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
 
 from stereometer import catalog
 from tests.docs.pages import DOCS, ROOT, generator, text_of
 
-QUICK_PAGES = ("commands.md", "python.md", "catalog.md", "exit-codes.md")
+QUICK_PAGES = ("commands.md", "python.md", "catalog.md", "exit-codes.md", "json.md")
 SCHEMA = re.compile(r'schema\b.*?"([a-z-]+@\d+)"', re.IGNORECASE)
 WRITTEN_BY_USERS = {"attribute@1", "errata@1", "pack@1"}
 """Explained where its writers look: mitigation.md, howto/audit.md and reference/pack.md."""
+
+
+SCHEMAS = DOCS / "reference" / "schemas"
+
+
+def schemas() -> dict[str, Any]:
+    return {file.stem: json.loads(text_of(file)) for file in SCHEMAS.glob("*.json")}
+
+
+def validator(schema: str) -> Any:
+    files = [(f"{name}.json", Resource.from_contents(text)) for name, text in schemas().items()]
+    registry: Any = Registry().with_resources(files)
+    return Draft202012Validator(schemas()[schema], registry=registry)
 
 
 def reference(name: str) -> str:
@@ -28,12 +45,31 @@ def test_a_page_is_current(name: str) -> None:
 def test_json_and_metrics_are_what_the_commands_print() -> None:
     for module in ("vaderSentiment", "wordfreq"):
         pytest.importorskip(module)
-    for name in ("json.md", "metrics.md"):
-        assert reference(name) == generator().PAGES[name](), "run `make reference`"
+    assert reference("metrics.md") == generator().PAGES["metrics.md"](), "run `make reference`"
+    assert {name: text_of(SCHEMAS / f"{name}.json") for name in schemas()} == (
+        generator().json_schemas()
+    ), "run `make reference`"
     undocumented = {
         name for name in generator().metric_names() if f"`{name}`" not in reference("metrics.md")
     }
     assert not undocumented
+
+
+@pytest.mark.long
+def test_every_printed_document_is_as_its_schema_says() -> None:
+    for module in ("vaderSentiment", "wordfreq"):
+        pytest.importorskip(module)
+    for document in generator().documents():
+        validator(document["schema"]).validate(document)
+
+
+def test_a_document_of_another_layout_would_be_seen() -> None:
+    where = {"schema": "where@1", "folders": ["data"], "files": {}}
+    validator("where@1").validate(where)
+    for wrong in ({"folders": "data"}, {"folders": [1]}, {"schema": "where@2"}):
+        assert not validator("where@1").is_valid({**where, **wrong})
+    value = {"name": 1, "slice": {}}
+    assert not validator("runs@1").is_valid({"schema": "runs@1", "results": [value]})
 
 
 def test_no_page_is_left_to_generate_or_to_delete() -> None:
@@ -76,11 +112,18 @@ def test_every_schema_in_the_source_is_documented() -> None:
     source = "\n".join(text_of(file) for file in (ROOT / "src" / "stereometer").rglob("*.py"))
     named = set(SCHEMA.findall(source))
     assert {"stereometer-result@1", "compare@1"} <= named
-    headings = set(re.findall(r"^## (\S+@\d+)$", reference("json.md"), re.MULTILINE))
-    assert named - WRITTEN_BY_USERS <= headings
+    linked = set(re.findall(r"^\| \[`(\S+@\d+)`\]", reference("json.md"), re.MULTILINE))
+    assert named - WRITTEN_BY_USERS <= linked
+    assert linked == {name for name in schemas() if "@" in name}
 
 
 @pytest.mark.parametrize("name", sorted(page.name for page in (DOCS / "reference").glob("*.md")))
 def test_nothing_is_without_a_sentence(name: str) -> None:
     lines = [line for line in reference(name).splitlines() if generator().UNDESCRIBED in line]
     assert lines == [], "add a docstring, a help text or a line in docs/descriptions.toml"
+
+
+def test_no_field_is_without_a_sentence() -> None:
+    assert [
+        file.name for file in SCHEMAS.iterdir() if generator().UNDESCRIBED in text_of(file)
+    ] == []
