@@ -11,9 +11,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from stereometer import catalog
-from stereometer.findings.gate.bars import read_bar
+from stereometer.findings.gate.bars import BarRule, read_bar
 from stereometer.findings.gate.early_stop import Until
-from stereometer.findings.gate.rules import Rule
 from stereometer.shapes.pair.items import Pair
 from stereometer.stats.betting import Betting
 from stereometer.stats.e_values import LEAST, largest_t
@@ -98,7 +97,7 @@ class Printed:
 
 def printed(won: float, sizes: Sequence[int], bar: str, sets: int, tied: float = 0.0) -> Printed:
     """Runs until a bar on pairs is decided; copies of a text get the same answer."""
-    rng, items, rule, seen = np.random.default_rng(7), pairs_of(sizes), Rule(read_bar(bar)), []
+    rng, items, rule, seen = np.random.default_rng(7), pairs_of(sizes), BarRule(read_bar(bar)), []
     for seed in range(sets):
         until = Until(items, [rule], SHAPE, Settings(seed=seed, resamples=100))
         kinds = np.where(rng.random(len(sizes)) < tied, 0.0, np.sign(won - rng.random(len(sizes))))
@@ -114,7 +113,7 @@ def _values(side: float) -> dict[str, float]:
     return {"sent_more": side, "sent_less": 0.0}
 
 
-def _row(until: Until, rule: Rule) -> tuple[bool, bool, bool]:
+def _row(until: Until, rule: BarRule) -> tuple[bool, bool, bool]:
     every = SHAPE.summarize(until.scores, until.settings)
     row = next(row for row in until.counted(every) if row.name == rule.metric and not row.slice)
     outcome = sure(rule.bar).outcome(row) if row.low is not None else "undecided"

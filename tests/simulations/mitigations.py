@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stereometer.findings.mitigation.judged import Effect, Kept, verdict_of
+from stereometer.findings.mitigation.judged import Effect, KeptMetric, verdict_of
 from stereometer.shapes.cat import paired
 from stereometer.shapes.cat.tally import KINDS
 from stereometer.shapes.paired import Difference
@@ -73,7 +73,7 @@ def row(name: str, tables: Ints) -> Difference:
 def verdict(rng: np.random.Generator, before: Truth, after: Truth, control: Truth | None) -> str:
     terms = Terms(rng)
     first, second = terms.outcomes(before), terms.outcomes(after)
-    kept = Kept("simulated", row("lms", joint(first, second)))
+    kept = KeptMetric("simulated", row("lms", joint(first, second)))
     domain = slice(DOMAIN)
     effect = Effect.of(row("ss", joint(first[domain], second[domain])))
     if control is not None:

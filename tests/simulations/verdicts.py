@@ -8,8 +8,8 @@ from math import sqrt
 import numpy as np
 
 from stereometer.benchmarks.abc import survey
-from stereometer.findings.align.agreement import Both
-from stereometer.findings.align.estimates import OVER_BOTH, Part, _tau
+from stereometer.findings.align.agreement import RatedCells
+from stereometer.findings.align.estimates import OVER_BOTH, CellPart, _tau
 from stereometer.findings.compare import Compared, _adjusted
 from stereometer.findings.curve import trend_of
 from stereometer.findings.relate import family_means
@@ -215,13 +215,13 @@ def tau_coverage(groups: int, sets: int, raters: int = 12, seed: int = 38) -> fl
     true = float(np.mean([sure(_cells(rng, 200, raters).tau()) for _ in range(20)]))
     hits = 0
     for _ in range(sets):
-        part = Part({}, _cells(rng, groups, raters))
+        part = CellPart({}, _cells(rng, groups, raters))
         row = _tau(part, SETTINGS, None, OVER_BOTH)
         hits += sure(row.low) <= true <= sure(row.high)
     return hits / sets
 
 
-def _cells(rng: np.random.Generator, groups: int, raters: int, traits: int = 5) -> Both:
+def _cells(rng: np.random.Generator, groups: int, raters: int, traits: int = 5) -> RatedCells:
     """A model that shares half of what people think, groups having leanings of their own."""
     names = tuple(map(str, range(groups)))
     think = 12 * rng.normal(size=(groups, 1)) + 12 * rng.normal(size=(groups, traits))
@@ -229,4 +229,4 @@ def _cells(rng: np.random.Generator, groups: int, raters: int, traits: int = 5) 
     noise = 22 * rng.normal(size=(groups, raters, traits))
     people = tuple(50 + think[at] + noise[at] for at in range(groups))
     own = tuple(tuple(f"{name}/{at}" for at in range(raters)) for name in names)
-    return Both(names, tuple(map(str, range(traits))), model, people, own)
+    return RatedCells(names, tuple(map(str, range(traits))), model, people, own)

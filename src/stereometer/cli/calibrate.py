@@ -9,7 +9,7 @@ from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
 
 if TYPE_CHECKING:
-    from stereometer.findings.calibrate import Calibration, Row
+    from stereometer.findings.calibrate import Calibration, CalibrationBand
 
 TITLES = ("difference", "n", "agree", "disagree", "orders differ", "agreement of the decided")
 
@@ -32,7 +32,7 @@ def print_calibration(calibration: Calibration) -> None:
     render.aside(f"{calibration.verdict} ({p}; kappa {kappa}). Chance is 50.")
 
 
-def _cells(row: Row) -> tuple[Cell, ...]:
+def _cells(row: CalibrationBand) -> tuple[Cell, ...]:
     rate = "none"
     if row.rate is not None:
         rate = f"{row.rate:.1f} [{row.rate_low:.1f}, {row.rate_high:.1f}]"

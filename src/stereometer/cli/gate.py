@@ -9,10 +9,10 @@ from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
 
 if TYPE_CHECKING:
-    from stereometer.findings.gate.judge import Gate, Judged
+    from stereometer.findings.gate.gate import BarResult, Gate
 
 
-def _cells(judged: Judged) -> tuple[Cell, ...]:
+def _cells(judged: BarResult) -> tuple[Cell, ...]:
     used = number(f"{judged.n} of {judged.asked}", spare=1)
     return text(judged.outcome), text(judged.rule), text(judged.seen), used, text(judged.place)
 

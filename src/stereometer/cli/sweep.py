@@ -12,7 +12,7 @@ from stereometer.show.table import Table, number, text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from stereometer.readings.order import Order
+    from stereometer.readings.curve import ModelOrder
     from stereometer.readings.sweep import Sweep
 
 NEARER = (
@@ -42,7 +42,7 @@ def _counted(needed: int, asked: int) -> str:
     )
 
 
-def _print_orders(orders: Sequence[Order]) -> None:
+def _print_orders(orders: Sequence[ModelOrder]) -> None:
     titles = ("readings", "first", "second", "order changes in")
     columns = (*map(text, ("first", "second", "question")), *map(number, titles))
     rows = [

@@ -26,7 +26,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True)
-class Row:
+class CalibrationBand:
     """Items whose likelihoods differ by so much."""
 
     band: str
@@ -50,7 +50,7 @@ class Calibration(Shown, Document):
     model: str
     likelihood: str
     choice: str
-    rows: Sequence[Row]
+    rows: Sequence[CalibrationBand]
     """All items, then from the least to the most sure; none where no item has both readings."""
     kappa: float | None
     """Agreement beyond what the two preferences give by chance."""
@@ -134,7 +134,7 @@ def _answered(run: Run) -> list[Score]:
     return [score for score in run.read() if score.skipped is None]
 
 
-def _bands(both: Sequence[tuple[float, int]]) -> Iterable[Row]:
+def _bands(both: Sequence[tuple[float, int]]) -> Iterable[CalibrationBand]:
     ordered = sorted(both, key=lambda reading: abs(reading[0]))
     for number in range(BANDS):
         part = ordered[len(ordered) * number // BANDS : len(ordered) * (number + 1) // BANDS]
@@ -142,16 +142,18 @@ def _bands(both: Sequence[tuple[float, int]]) -> Iterable[Row]:
             yield _row(f"{number + 1} of {BANDS}", part)
 
 
-def _row(band: str, part: Sequence[tuple[float, int]]) -> Row:
+def _row(band: str, part: Sequence[tuple[float, int]]) -> CalibrationBand:
     agree = int(sum(np.sign(margin) == side for margin, side in part))
     undecided = sum(side == 0 for _, side in part)
     decided = len(part) - undecided
     sizes = [abs(margin) for margin, _ in part]
     counts = len(part), agree, decided - agree, undecided
     if not decided:
-        return Row(band, min(sizes), max(sizes), *counts, None, None, None)
+        return CalibrationBand(band, min(sizes), max(sizes), *counts, None, None, None)
     low, high = wilson(agree, decided, LEVEL)
-    return Row(band, min(sizes), max(sizes), *counts, 100 * agree / decided, 100 * low, 100 * high)
+    return CalibrationBand(
+        band, min(sizes), max(sizes), *counts, 100 * agree / decided, 100 * low, 100 * high
+    )
 
 
 def _kappa(both: Sequence[tuple[float, int]]) -> float | None:
@@ -164,7 +166,7 @@ def _kappa(both: Sequence[tuple[float, int]]) -> float | None:
     return None if expected == 1 else (observed - expected) / (1 - expected)
 
 
-def _verdict(rows: Sequence[Row], p: float) -> str:
+def _verdict(rows: Sequence[CalibrationBand], p: float) -> str:
     if not rows:
         nothing = "nothing can be said of how far they agree"
         return f"no item has both a choice and a likelihood: {nothing}"

@@ -39,7 +39,7 @@ ALIKE = "no interval: systems of one family are not independent"
 
 
 @dataclass(frozen=True)
-class Point:
+class SystemPoint:
     """One system."""
 
     system: str
@@ -86,7 +86,7 @@ class Relation(Shown, Document):
     benchmark: str
     measure: str
     variant: str
-    points: tuple[Point, ...]
+    points: tuple[SystemPoint, ...]
     correlations: tuple[Correlation, ...]
     left_out: tuple[str, ...]
     settings: Mapping[str, Any]
@@ -196,13 +196,13 @@ def _overall(result: Result) -> dict[str, float]:
 
 def _point(
     label: str, result: Result, values: Mapping[str, float], known: Mapping[str, Facts]
-) -> Point:
+) -> SystemPoint:
     """Sizes from the model's card, else from what is known of a system of that name."""
     card, fact = result.model_card.get("settings", {}), known.get(result.model, Facts())
     sizes = {name: card.get(name) or getattr(fact, name) for name in SIZES}
     source = "the model's card" if any(card.get(name) for name in SIZES) else fact.source
     family = fact.family or label
-    return Point(
+    return SystemPoint(
         label, float(values["lms"]), float(values["ss"]), source=source, family=family, **sizes
     )
 
@@ -231,7 +231,7 @@ def _by_term(result: Result) -> dict[tuple[str, ...], tuple[float, float]]:
 
 
 def _correlations(
-    points: Sequence[Point], terms: tuple[Floats, Floats] | None, settings: Settings
+    points: Sequence[SystemPoint], terms: tuple[Floats, Floats] | None, settings: Settings
 ) -> Iterator[Correlation]:
     """lms with ss, a test of its own; then sizes with both, corrected together."""
     pairs = [RELATED, *((size, name) for size in SIZES for name in RELATED)]
@@ -244,7 +244,7 @@ def _correlations(
 
 
 def _correlation(
-    points: Sequence[Point], first: str, second: str, settings: Settings
+    points: Sequence[SystemPoint], first: str, second: str, settings: Settings
 ) -> Correlation:
     both = [
         (a, b, point.family)

@@ -10,12 +10,9 @@ from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import UsageError
-from stereometer.readings.across import across, beside
-from stereometer.readings.curve import concluded, curve
-from stereometer.readings.gather import SWEEP, RunOfWay
-from stereometer.readings.reading import Asked
-from stereometer.readings.sides import CLEAN, Part, parts_of
-from stereometer.readings.table import table_digest
+from stereometer.readings.curve import across, beside, concluded, curve
+from stereometer.readings.reading import CLEAN, PartQuestion, SweptPart, parts_of
+from stereometer.readings.table import SWEEP, RunOfWay, table_digest
 from stereometer.runs import store
 from stereometer.runs.job import versions
 from stereometer.shapes.copies import repeated, wording
@@ -71,18 +68,18 @@ class Gathered:
         return Score(first.item, first.slices, sides, skipped, derived=derived, copy=copy)
 
     @cached_property
-    def asked(self) -> list[Asked]:
+    def asked(self) -> list[PartQuestion]:
         """Every question of every part that at least one run answers."""
         return [
             asked for part in parts_of(self.shape, self.scores) for asked in self._questions(part)
         ]
 
-    def _questions(self, part: Part) -> Iterator[Asked]:
+    def _questions(self, part: SweptPart) -> Iterator[PartQuestion]:
         runs = self._distinct(part)
         for question in dict.fromkeys(run.question for run in runs):
             mine = [run for run in runs if run.question == question]
             withheld = {run.way.id: run.withheld(part.name) for run in mine}
-            yield Asked(
+            yield PartQuestion(
                 question,
                 part,
                 [run.way for run in mine],
@@ -91,7 +88,7 @@ class Gathered:
                 {run.way.id: run.stored.ties for run in mine},
             )
 
-    def _distinct(self, part: Part) -> list[RunOfWay]:
+    def _distinct(self, part: SweptPart) -> list[RunOfWay]:
         """The runs that answer the part, each set of numbers once."""
         first: dict[str, RunOfWay] = {}
         for run in self.runs:

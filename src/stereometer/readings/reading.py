@@ -1,20 +1,114 @@
-"""A reading, and what it says on its own: value, interval, or why it has neither."""
+"""What runs say of the same items, side by side: the one table that all readings are counted from.
+
+A side is 1 where the stereotype is preferred, -1 where its opposite is, 0 for a tie. Items that
+vary together (those of a target term, or of the same texts where there is none) are one unit.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from stereometer.readings.sides import BY_ITEM, LEAST, MOST, PERCENT, SIGNED, Part
-from stereometer.readings.table import Question, Way
+import numpy as np
+from numpy.typing import NDArray
+
+from stereometer.readings.table import ReadingQuestion, Way
+from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.copies import term
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.spread import Spread, over_units
 from stereometer.shapes.sweep import READING
 from stereometer.shapes.verdicts import LIKE_THESE, NULL_VALUE, SAME, undetermined
-from stereometer.stats.intervals import wilson_percent
+from stereometer.stats.intervals import Floats, Ints, wilson_percent
 from stereometer.stats.means import PerUnit, StudentMean
-from stereometer.types import Estimate, Settings, Slice
+from stereometer.types import Estimate, Score, Settings, Slice
+
+CLEAN = "clean"
+"""What a stored item of a sweep says besides its sides."""
+BY_TERM, BY_ITEM = "term", "item"
+ALL_ITEMS, CLEAN_ITEMS = "all", "clean"
+SIGNED = (-1.0, 0.0, 1.0)
+"""Points of an item lost, tied and won, so that swapped labels change the sign."""
+PERCENT, LEAST, MOST = (0.0, 50.0, 100.0), (0.0, 0.0, 100.0), (0.0, 100.0, 100.0)
+"""The same in percent; and if every tie were lost, or won. The authors' code loses them: what it
+prints for `paper` is the least."""
+
+
+@dataclass(frozen=True)
+class SweptPart:
+    """Items whose scores are on one scale: a task of CATs, or pairs."""
+
+    name: str
+    terms: Sequence[str]
+    """The unit of each item."""
+    clean: NDArray[np.bool_]
+    sides: Mapping[str, Floats]
+    """By way of asking; NaN where an item was not answered."""
+    copied: bool = False
+    """Whether units are items of the same texts, not terms."""
+
+    @cached_property
+    def units(self) -> Ints:
+        """The number of each item's."""
+        return np.unique(np.array(self.terms), return_inverse=True)[1]
+
+    @property
+    def has_terms(self) -> bool:
+        """Whether items share units that are averaged over."""
+        return not self.copied and len(set(self.terms)) < len(self.terms)
+
+    @property
+    def averagings(self) -> list[str]:
+        return [BY_TERM, BY_ITEM] if self.has_terms else [BY_ITEM]
+
+    @property
+    def item_sets(self) -> list[str]:
+        """All alone where every item is clean, or none is."""
+        return [ALL_ITEMS, CLEAN_ITEMS] if 0 < self.clean.sum() < self.clean.size else [ALL_ITEMS]
+
+    def kept(self, items: str) -> NDArray[np.bool_]:
+        return self.clean if items == CLEAN_ITEMS else np.ones_like(self.clean)
+
+    def answered(self, way: str, items: str) -> Floats:
+        """The sides of the items that were asked and answered."""
+        sides = self.sides[way][self.kept(items)]
+        return sides[~np.isnan(sides)]
+
+    def clusters(
+        self, way: str, averaging: str, items: str, points: Sequence[float] = SIGNED
+    ) -> PerUnit:
+        """By unit, an item lost, tied or won counting its points; averaged by term a unit's mean
+        weighs 1."""
+        sides = np.where(self.kept(items), self.sides[way], np.nan)
+        per_unit = PerUnit.of(self.units, np.interp(sides, (-1.0, 0.0, 1.0), points))
+        return per_unit if averaging == BY_ITEM else per_unit.alike
+
+    def averaged(self, values: Floats) -> StudentMean:
+        """The mean of what items have, over terms where there are any; NaN where they have none."""
+        per_unit = PerUnit.of(self.units, values)
+        return (per_unit if self.copied else per_unit.alike).mean
+
+
+def parts_of(shape: Contrast, scores: Iterable[Score]) -> list[SweptPart]:
+    """From the stored items of a sweep."""
+    by_task: dict[str, list[Score]] = {}
+    for score in scores:
+        by_task.setdefault(shape.task(score), []).append(score)
+    return [_part(shape, task, members) for task, members in by_task.items()]
+
+
+def _part(shape: Contrast, task: str, scores: Sequence[Score]) -> SweptPart:
+    ways = dict.fromkeys(way for score in scores for way in score.values)
+    sides = {
+        way: np.array([score.values.get(way, np.nan) for score in scores], dtype=np.float64)
+        for way in ways
+    }
+    clean = np.array([bool(score.derived.get(CLEAN)) for score in scores])
+    copied = not any(term(score.slices, shape.unit_by) for score in scores)
+    return SweptPart(task, [shape.term(score) for score in scores], clean, sides, copied)
+
 
 FEWEST_UNITS = 6
 """Units below which no p of flips can fall under 0.05."""
@@ -34,11 +128,11 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PartQuestion:
     """A question of a part, and the runs that ask it."""
 
-    question: Question
-    part: Part
+    question: ReadingQuestion
+    part: SweptPart
     ways: Sequence[Way]
     settings: Settings
     withheld: Mapping[str, str]
@@ -71,7 +165,7 @@ class Asked:
         return {**self.slice, "measure": reading.way.measure, **reading.choices}
 
 
-def counted(asked: Asked, reading: Reading) -> Estimate:
+def counted(asked: PartQuestion, reading: Reading) -> Estimate:
     """A reading's value and interval, or why it has none; not judged yet."""
     part = asked.part
     coverage, tied = _coverage(part, reading)
@@ -93,7 +187,7 @@ def counted(asked: Asked, reading: Reading) -> Estimate:
     return known.measured(bounded, asked.settings)
 
 
-def _coverage(part: Part, reading: Reading) -> tuple[Coverage, int]:
+def _coverage(part: SweptPart, reading: Reading) -> tuple[Coverage, int]:
     asked = int(part.kept(reading.items).sum())
     sides = part.answered(reading.way.id, reading.items)
     missing = Counter({"not answered": asked - sides.size})
@@ -101,7 +195,7 @@ def _coverage(part: Part, reading: Reading) -> tuple[Coverage, int]:
 
 
 def _shortfall(
-    asked: Asked, reading: Reading, coverage: Coverage, tied: int, units: int
+    asked: PartQuestion, reading: Reading, coverage: Coverage, tied: int, units: int
 ) -> str | None:
     way, settings = reading.way.id, asked.settings
     if why := asked.withheld.get(way) or coverage.shortfall(settings):
@@ -115,7 +209,7 @@ def _shortfall(
     return None
 
 
-def _spread(part: Part, n: int, mean: StudentMean) -> Spread:
+def _spread(part: SweptPart, n: int, mean: StudentMean) -> Spread:
     over = "target terms" if part.has_terms else "items"
     scope = LIKE_THESE if part.has_terms else "items like these"
     if mean.error > SAME:

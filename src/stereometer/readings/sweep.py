@@ -31,15 +31,15 @@ from stereometer.options import (
     check_known,
     verb,
 )
-from stereometer.readings.gather import (
+from stereometer.readings.curve import ModelOrder, orders
+from stereometer.readings.job import Gathered
+from stereometer.readings.table import (
     by_model,
     check_measures,
     jobs_of,
     stored_runs,
     swept_shapes,
 )
-from stereometer.readings.job import Gathered
-from stereometer.readings.order import Order, orders
 from stereometer.runs import store
 from stereometer.runs.carry import carry_out, engines_of
 from stereometer.runs.execute import Announce, execute
@@ -74,7 +74,7 @@ class Sweep(Shown, WithFigures, Document):
     benchmark: str
     results: tuple[Result, ...]
     """One for each model and shape, of kind `sweep`."""
-    orders: tuple[Order, ...]
+    orders: tuple[ModelOrder, ...]
     """Every two models, by question."""
     requests: Requests
     folders: tuple[str, ...]

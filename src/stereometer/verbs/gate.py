@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from stereometer.exports.outcomes import write
-from stereometer.findings.gate.gate import gate_of
-from stereometer.findings.gate.judge import Gate
+from stereometer.findings.gate.gate import Gate, gate_of
 from stereometer.options import Resamples, Seed, verb
 from stereometer.runs.stored import Stored
 

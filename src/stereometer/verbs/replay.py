@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from stereometer.files import UTF8
-from stereometer.findings.gate.holding import holding
+from stereometer.findings.gate.early_stop import holding
 from stereometer.options import (
     Category,
     Column,

@@ -9,7 +9,7 @@ from typing import Annotated, Unpack
 
 from stereometer.benchmarks.abc.items import Choice
 from stereometer.files import UTF8
-from stereometer.findings.gate.holding import holding
+from stereometer.findings.gate.early_stop import holding
 from stereometer.options import (
     BARS,
     GROUPS,

@@ -21,8 +21,8 @@ from stereometer.benchmarks.published.tables import Value, tables, values
 from stereometer.cli.app import app
 from stereometer.errors import UnknownName
 from stereometer.files import read_text
-from stereometer.findings.align.pilot import GROUPS
-from stereometer.findings.align.printed import ALL_GROUPS, beside_printed
+from stereometer.findings.align.agreement import GROUPS
+from stereometer.findings.align.profile import ALL_GROUPS, beside_printed
 from stereometer.findings.align.ratings import Ratings
 from stereometer.runs.execute import execute
 from stereometer.runs.replay import answers_job

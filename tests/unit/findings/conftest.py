@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from stereometer.findings.align import permutation
+from stereometer.findings.align import agreement
 
 
 @pytest.fixture(autouse=True)
 def few_orders(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as six groups have."""
-    monkeypatch.setattr(permutation, "BY_LOT", 720)
+    monkeypatch.setattr(agreement, "ORDERS", 720)

@@ -15,12 +15,18 @@ import pytest
 from scipy.stats import kendalltau
 
 from stereometer.errors import DataError, UsageError
-from stereometer.findings.align.agreement import both, ends, resampled_people, split_half
+from stereometer.findings.align.agreement import (
+    TEST,
+    both,
+    choose,
+    ends,
+    pilot_ratings,
+    resampled_people,
+    split_half,
+)
 from stereometer.findings.align.align import AlignmentSettings, align_run
 from stereometer.findings.align.estimates import another_panel, best_possible
 from stereometer.findings.align.names import Names
-from stereometer.findings.align.permutation import TEST
-from stereometer.findings.align.pilot import choose, pilot_ratings
 from stereometer.findings.align.profile import profile_of
 from stereometer.findings.align.ratings import Ratings, differing, read_ratings
 from stereometer.runs.stored import run_of

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from stereometer.findings.align import permutation
-from stereometer.findings.align.agreement import Both
-from stereometer.findings.align.estimates import Part, taus
+from stereometer.findings.align import agreement
+from stereometer.findings.align.agreement import RatedCells
+from stereometer.findings.align.estimates import CellPart, taus
 from stereometer.stats.intervals import Floats
 from stereometer.types import Settings
 
@@ -45,29 +45,29 @@ def noise(groups: int, rng: np.random.Generator) -> Floats:
     return rng.normal(size=(groups, len(TRAITS)))
 
 
-def people(groups: int, rng: np.random.Generator) -> Both:
+def people(groups: int, rng: np.random.Generator) -> RatedCells:
     """Raters about means with effects by dimension; half of what they say is shared by groups."""
     means = 50 + 10 * by_dimension(groups, rng) + 8 * by_trait(1, rng)
     tables = tuple(mean + 21.87 * rng.normal(size=(RATERS, len(TRAITS))) for mean in means)
     names = tuple(f"group {number}" for number in range(groups))
     raters = tuple(tuple(str(who) for who in rng.choice(133, RATERS, replace=False)) for _ in names)
-    return Both(names, TRAITS, np.zeros(means.shape), tables, raters)
+    return RatedCells(names, TRAITS, np.zeros(means.shape), tables, raters)
 
 
-def with_model(cells: Both, model: Floats) -> Both:
-    return Both(cells.groups, cells.traits, model, cells.tables, cells.raters)
+def with_model(cells: RatedCells, model: Floats) -> RatedCells:
+    return RatedCells(cells.groups, cells.traits, model, cells.tables, cells.raters)
 
 
 @pytest.fixture
 def few_orders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(permutation, "BY_LOT", 99)
+    monkeypatch.setattr(agreement, "ORDERS", 99)
 
 
 def rejected(effects: Effects, groups: int, models: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
     cells = people(groups, rng)
     ps = [
-        permutation.exchanged(with_model(cells, effects(groups, rng)), rng).p for _ in range(models)
+        agreement.exchanged(with_model(cells, effects(groups, rng)), rng).p for _ in range(models)
     ]
     return float(np.mean(np.array(ps) <= 0.05))
 
@@ -78,9 +78,11 @@ def test_random_models_differ_from_chance_about_as_often_as_they_should(effects:
     assert rejected(effects, 8, 40, 1) <= 6 / 40
 
 
-def verdicts(models: list[Floats], cells: Both) -> list[str]:
+def verdicts(models: list[Floats], cells: RatedCells) -> list[str]:
     settings = Settings(resamples=100)
-    said = (next(taus(Part({}, with_model(cells, model)), settings)).verdict for model in models)
+    said = (
+        next(taus(CellPart({}, with_model(cells, model)), settings)).verdict for model in models
+    )
     return [str(verdict) for verdict in said]
 
 

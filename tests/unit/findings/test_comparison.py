@@ -21,7 +21,7 @@ from stereometer.cli import render
 from stereometer.errors import UsageError
 from stereometer.findings import compare as comparison
 from stereometer.findings.compare import Compared, Comparison, family_notes
-from stereometer.findings.gate.judge import worsening
+from stereometer.findings.gate.gate import worsening
 from stereometer.runs.stored import run_of
 from stereometer.shapes.paired import Difference, Withheld
 from stereometer.shapes.shape import Shape

@@ -17,9 +17,8 @@ import stereometer
 from stereometer.cli.app import app
 from stereometer.errors import DataError, UsageError
 from stereometer.exports.outcomes import write
-from stereometer.findings.gate.bars import read_bar
-from stereometer.findings.gate.judge import _changed, _no_worse, worsening
-from stereometer.findings.gate.rules import Rule, read_rules
+from stereometer.findings.gate.bars import BarRule, read_bar, read_rules
+from stereometer.findings.gate.gate import _changed, _no_worse, worsening
 from stereometer.shapes.paired import Difference
 from stereometer.stats.means import StudentMean
 from stereometer.testing import check_bars
@@ -198,7 +197,7 @@ def test_what_is_lacking_to_decide_a_difference(
     known = Difference(name, {}, first, second, 100, 100, 30, ideal, step - 4, step + 4)
     change = replace(known, sum_low=ends[0], sum_high=ends[1])
     result = stereometer.load(runs / "random" / "starter-random-cat-pseudo-likelihood")
-    judged = _no_worse(Rule(no_worse=name, margin=margin), result, change)
+    judged = _no_worse(BarRule(no_worse=name, margin=margin), result, change)
     assert judged.outcome == "undecided"
     wanted = (
         f"About {more} more items would decide it if the difference stays. stereoset has 4,229."

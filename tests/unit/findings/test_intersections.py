@@ -15,10 +15,20 @@ from scipy.stats import false_discovery_control, kendalltau
 from stereometer.benchmarks.abc.groups import pairs
 from stereometer.benchmarks.abc.items import Choice, grid
 from stereometer.errors import DataError
-from stereometer.findings.intersect.crossing import Crossing, resampled_means
-from stereometer.findings.intersect.emergence import Emergent, beyond_both_p, emergent
-from stereometer.findings.intersect.expected import agreement, read_expected
-from stereometer.findings.intersect.questions import dominance, emergence, order
+from stereometer.findings.intersect.crossing import (
+    Crossing,
+    Emergent,
+    beyond_both_p,
+    emergent,
+    resampled_means,
+)
+from stereometer.findings.intersect.questions import (
+    agreement,
+    dominance,
+    emergence,
+    order,
+    read_expected,
+)
 from stereometer.shapes.intersection import out_of_reach
 from stereometer.stats.tests import false_discovery
 from stereometer.types import Settings

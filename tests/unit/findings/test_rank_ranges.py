@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from stereometer.findings.compare import Compared, compared
-from stereometer.findings.rank_ranges import RankRange, rank_ranges
+from stereometer.findings.compare import Compared, RankRange, compared, rank_ranges
 from stereometer.shapes.pair.shape import SHAPE
 from stereometer.shapes.paired import Difference
 from stereometer.types import Score, Settings

@@ -12,9 +12,8 @@ import pytest
 
 import stereometer
 from stereometer.errors import UsageError
-from stereometer.findings.gate.bars import read_bar
+from stereometer.findings.gate.bars import BarRule, read_bar
 from stereometer.findings.gate.early_stop import BLOCK, Until, until_decided
-from stereometer.findings.gate.rules import Rule
 from stereometer.findings.gate.sequential import unit
 from stereometer.report.load import groups_of
 from stereometer.runs.measure import jobs_for
@@ -45,8 +44,8 @@ def job_of(measure: str, variant: str = "sound", model: str = "fake") -> Job:
     return job
 
 
-def rules(*bars: str, slice_: Slice | None = None) -> list[Rule]:
-    return [Rule(read_bar(bar), slice=slice_ or {}) for bar in bars]
+def rules(*bars: str, slice_: Slice | None = None) -> list[BarRule]:
+    return [BarRule(read_bar(bar), slice=slice_ or {}) for bar in bars]
 
 
 def until(measure: str, *bars: str) -> Until:
@@ -305,7 +304,7 @@ def test_what_has_its_scores_already_and_what_the_authors_computed_are_refused()
     with pytest.raises(UsageError, match="numbers of whole sets"):
         until_decided(job_of(CATS, "paper"), rules("ss<=60"))
     with pytest.raises(UsageError, match="difference from a baseline"):
-        until_decided(job_of(CATS), [Rule(None, "ss", 1.0)])
+        until_decided(job_of(CATS), [BarRule(None, "ss", 1.0)])
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import stereometer
 from stereometer.benchmarks.abc.items import Grid, packaged
 from stereometer.findings.align.names import Names
-from stereometer.findings.align.ratings import Ratings, Reading, read_ratings
-from stereometer.findings.align.scale import scale_of
+from stereometer.findings.align.ratings import Ratings, RatingsFormat, read_ratings, scale_of
 from tests.builders.commands import assert_refused, call
 from tests.builders.trait_runs import stored_run
 
@@ -100,7 +99,7 @@ def test_the_wide_form_holds_what_the_long_form_does(
         for group in groups
         for trait in traits
     }
-    reading = Reading(scale=scale_of("1-7"))
+    reading = RatingsFormat(scale=scale_of("1-7"))
     wide = read_ratings(export(folder / "w.csv", answers, ASKED, headers, poles), NAMES, reading)
     assert cells_of(wide) == cells_of(read_ratings(long(folder / "l.csv", answers), NAMES, reading))
     assert cells_of(wide) == {

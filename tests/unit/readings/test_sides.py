@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 
 from stereometer.readings.curve import curve
-from stereometer.readings.reading import Asked, Reading, counted
-from stereometer.readings.sides import CLEAN, LEAST, Part, parts_of
-from stereometer.readings.table import Question, Way
+from stereometer.readings.reading import (
+    CLEAN,
+    LEAST,
+    PartQuestion,
+    Reading,
+    SweptPart,
+    counted,
+    parts_of,
+)
+from stereometer.readings.table import ReadingQuestion, Way
 from stereometer.shapes.cat.shape import SHAPE as CAT
 from stereometer.shapes.pair.shape import SHAPE as PAIR
 from stereometer.shapes.sweep import CHANGES, JOINT, READING, SHIFT
@@ -35,13 +42,13 @@ def items(sides: dict[str, list[list[float]]], clean: int = 99) -> list[Score]:
     ]
 
 
-def asked(part: Part, *ways: Way, ties: float = 0.1) -> Asked:
-    question = Question("candidate", "cat", "Which?", ways)
+def asked(part: SweptPart, *ways: Way, ties: float = 0.1) -> PartQuestion:
+    question = ReadingQuestion("candidate", "cat", "Which?", ways)
     allowed = {way.id: ties for way in ways}
-    return Asked(question, part, ways, Settings(resamples=500), {}, allowed)
+    return PartQuestion(question, part, ways, Settings(resamples=500), {}, allowed)
 
 
-def uneven() -> Part:
+def uneven() -> SweptPart:
     """Seven terms: one with nine items lost, six with one item won."""
     sides = [[-1.0] * 9, *[[1.0]] * 6]
     (part,) = parts_of(CAT, items({FIRST.id: sides}))

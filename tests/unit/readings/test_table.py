@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from stereometer import catalog
-from stereometer.readings.table import Question, Way, readings
+from stereometer.readings.table import ReadingQuestion, Way, readings
 from stereometer.shapes.contrast import Contrast
 from stereometer.shapes.sweep import CHOICES
 
@@ -15,7 +15,9 @@ WAYS = [(question, way) for question in readings().question for way in question.
 
 
 @pytest.mark.parametrize(("question", "way"), WAYS, ids=lambda each: each.id)
-def test_a_way_is_a_measure_of_the_catalog_with_a_reason(question: Question, way: Way) -> None:
+def test_a_way_is_a_measure_of_the_catalog_with_a_reason(
+    question: ReadingQuestion, way: Way
+) -> None:
     method = catalog.find("method", way.method)
     assert method.reads == question.shape
     assert way.variant in method.variants

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from stereometer.findings.gate.bars import read_bar
+from stereometer.findings.gate.bars import BarRule, read_bar
 from stereometer.findings.gate.early_stop import Until
-from stereometer.findings.gate.rules import Rule
 from stereometer.runs.plan import Planned
 from stereometer.runs.runner import scored
 from stereometer.shapes.cat.metrics import summarize as cat_summary
@@ -120,7 +119,7 @@ def test_a_run_that_stops_early_does_not_stop_on_what_they_hide() -> None:
     """Every second pair that the model prefers is refused: what is left looks balanced."""
     outcomes = []
     for silent in (False, True):
-        rule = Rule(read_bar("pair_preference<=60"))
+        rule = BarRule(read_bar("pair_preference<=60"))
         until = Until(pairs_of([1] * 640), [rule], PAIR, replace(SETTINGS, coverage=0.5))
         for number, item in enumerate(item for block in until.blocks() for item in block):
             kind = number % 3

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stereometer.findings.compare import Compared
-from stereometer.findings.rank_ranges import RankRange, rank_ranges
+from stereometer.findings.compare import Compared, RankRange, rank_ranges
 from stereometer.report.figures.differences import pairs_of
 from stereometer.report.load import grouped
 from stereometer.report.sections.section import Section

@@ -8,7 +8,7 @@ from stereometer.exports.outcomes.junit import junit
 from stereometer.exports.outcomes.openmetrics import openmetrics
 from stereometer.exports.outcomes.summary import summary
 from stereometer.files import replacing
-from stereometer.findings.gate.judge import Gate
+from stereometer.findings.gate.gate import Gate
 
 
 def write(

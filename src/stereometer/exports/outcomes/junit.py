@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from stereometer.findings.gate.judge import Gate, Judged
+from stereometer.findings.gate.gate import BarResult, Gate
 from stereometer.show.control import visible
 
 ELEMENTS = {"missed": "failure", "undecided": "error"}
@@ -31,7 +31,7 @@ def junit(gate: Gate) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suites, "unicode") + "\n"
 
 
-def _add(suite: Element, judged: Judged) -> None:
+def _add(suite: Element, judged: BarResult) -> None:
     """Control characters have no place in XML, not even escaped."""
     case = SubElement(suite, "testcase", classname=visible(judged.place), name=visible(judged.rule))
     if judged.outcome in ELEMENTS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stereometer.findings.gate.judge import Gate, Judged
+from stereometer.findings.gate.gate import BarResult, Gate
 
 OUTCOMES = ("met", "missed", "undecided")
 NUMBERS = {
@@ -37,7 +37,7 @@ def _outcomes(gate: Gate) -> Iterator[str]:
             yield f"stereometer_bar{{{labels}}} {int(judged.outcome == outcome)}"
 
 
-def _labels(judged: Judged) -> str:
+def _labels(judged: BarResult) -> str:
     names = ("rule", "benchmark", "measure", "variant", "model")
     return ",".join(f'{name}="{_escaped(getattr(judged, name))}"' for name in names)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stereometer.exports.markdown import row
 from stereometer.findings.gate.bars import Outcome
-from stereometer.findings.gate.judge import Gate, Judged
+from stereometer.findings.gate.gate import BarResult, Gate
 
 SIGNS: dict[Outcome, str] = {"met": "✅ met", "missed": "❌ missed", "undecided": "❔ undecided"}
 HEADS = ("outcome", "bar", "value", "n", "run", "what would decide it")
@@ -24,6 +24,6 @@ def summary(gate: Gate) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-def _row(judged: Judged) -> str:
+def _row(judged: BarResult) -> str:
     used = f"{judged.n:,} of {judged.asked:,}"
     return row((SIGNS[judged.outcome], judged.rule, judged.seen, used, judged.place, judged.hint))

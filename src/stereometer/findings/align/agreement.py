@@ -1,19 +1,24 @@
-"""How far a model and people put groups and traits in the same order (Cao et al. 2022, 5.1)."""
+"""How far a model and people put groups and traits in the same order (Cao et al. 2022, 5.1),
+whether it tells groups apart as people do, and templates chosen on a pilot.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stereometer.errors import UsageError
 from stereometer.findings.align.ratings import MIDDLE, Ratings
 from stereometer.shapes.coverage import Coverage
-from stereometer.stats.intervals import Floats, resampled_clusters
+from stereometer.stats.intervals import Floats, generator, resampled_clusters
 from stereometer.stats.kendall import tau_b, tau_rows
+from stereometer.stats.ranks import orders
 
 NO_SCORE = "no score of the model"
 HALVES = 1000
@@ -24,7 +29,7 @@ LEAST_DECIDED = 2 * TOP
 
 
 @dataclass(frozen=True)
-class Both:
+class RatedCells:
     """The cells that a model and people speak of: groups x traits."""
 
     groups: tuple[str, ...]
@@ -46,10 +51,10 @@ class Both:
 
     def among(
         self, groups: Collection[str] | None = None, traits: Collection[str] | None = None
-    ) -> Both:
+    ) -> RatedCells:
         rows = [at for at, group in enumerate(self.groups) if groups is None or group in groups]
         columns = [at for at, trait in enumerate(self.traits) if traits is None or trait in traits]
-        return Both(
+        return RatedCells(
             tuple(self.groups[at] for at in rows),
             tuple(self.traits[at] for at in columns),
             self.model[np.ix_(rows, columns)],
@@ -77,7 +82,7 @@ def both(
     ratings: Ratings,
     groups: Collection[str] | None = None,
     traits: Collection[str] | None = None,
-) -> Both:
+) -> RatedCells:
     """What is rated among the groups and traits that the model was asked about, scored or not.
 
     By default all that is rated.
@@ -89,7 +94,7 @@ def both(
         ]
     ).reshape(len(ratings.groups), len(ratings.traits))
     tables, raters = tuple(ratings.tables.values()), tuple(ratings.raters.values())
-    return Both(ratings.groups, ratings.traits, scores, tables, raters).among(groups, traits)
+    return RatedCells(ratings.groups, ratings.traits, scores, tables, raters).among(groups, traits)
 
 
 # ------------------------------------------------------------------------------------- raters drawn
@@ -103,7 +108,7 @@ def drawn_means(table: Floats, weights: NDArray[np.int64]) -> Floats:
     return means
 
 
-def resampled_people(cells: Both, resamples: int, rng: np.random.Generator) -> Floats:
+def resampled_people(cells: RatedCells, resamples: int, rng: np.random.Generator) -> Floats:
     """Means of people drawn again, each with all that they rated: resamples x groups x traits.
 
     NaN where nobody drawn rated a group.
@@ -120,7 +125,7 @@ def resampled_people(cells: Both, resamples: int, rng: np.random.Generator) -> F
     )
 
 
-def resampled_taus(cells: Both, resamples: int, rng: np.random.Generator) -> Floats:
+def resampled_taus(cells: RatedCells, resamples: int, rng: np.random.Generator) -> Floats:
     """tau over all cells that the model scored, with groups drawn again and people drawn again;
     without draws that have none. A single group is always drawn."""
     people = resampled_people(cells, resamples, rng)
@@ -147,7 +152,7 @@ class Halves:
     first: Floats
     second: Floats
 
-    def taus(self, part: Both) -> Floats:
+    def taus(self, part: RatedCells) -> Floats:
         """tau between the halves, one per split, over the cells of a part that the model scored."""
         rows = [self.groups.index(group) for group in part.groups]
         columns = [self.traits.index(trait) for trait in part.traits]
@@ -158,7 +163,7 @@ class Halves:
         return tau_rows(first, second)
 
 
-def split_half(cells: Both, rng: np.random.Generator, halves: int = HALVES) -> Halves:
+def split_half(cells: RatedCells, rng: np.random.Generator, halves: int = HALVES) -> Halves:
     """Each group's raters divided at random into two halves, `halves` times.
 
     Of odd numbers the larger half is the second.
@@ -207,3 +212,112 @@ def decided_only(model: Floats, decided: NDArray[np.bool_]) -> Floats | None:
     """The scores of traits on which people are decided; None where these are too few."""
     kept = np.where(decided, model, np.nan)
     return kept if np.count_nonzero(~np.isnan(kept)) >= LEAST_DECIDED else None
+
+
+ORDERS = 2000
+"""Orders drawn where there are more than these."""
+TEST = "the model's groups exchanged, two-sided about the mean"
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """What tau is when each group gets another group's scores."""
+
+    p: float
+    """The share of orders of groups with a tau as far from the mean as the model's own."""
+    mean: float
+    """What is left without knowing one group from another: traits that all groups share."""
+
+
+def exchanged(cells: RatedCells, rng: np.random.Generator) -> Exchanged:
+    every = orders(len(cells.groups), ORDERS, ORDERS, rng)
+    model = cells.model[every].reshape(len(every), -1)
+    taus = tau_rows(model, np.broadcast_to(cells.people.reshape(-1), model.shape))
+    mean = float(np.nanmean(taus))
+    away = np.abs(taus[~np.isnan(taus)] - mean)
+    return Exchanged(float(np.mean(away >= abs(taus[0] - mean) - ROUNDING)), mean)
+
+
+GROUPS = ("Asian", "Black", "Hispanic", "immigrant")
+RATERS = 5
+NEARLY_ALL = 0.9
+"""Share of the templates that must have scored a cell.
+
+Also of the pilot's cells that a way must have scored to be chosen.
+"""
+
+TemplateScores = Mapping[str, Mapping[tuple[str, str], float]]
+"""By template, then by group and trait."""
+
+
+@dataclass(frozen=True)
+class Pilot:
+    templates: tuple[str, ...]
+    tau: float
+    """On the pilot."""
+    groups: tuple[str, ...]
+    tried: int
+
+
+def averaged(scores: TemplateScores, templates: Iterable[str]) -> dict[tuple[str, str], float]:
+    """The mean over the templates that scored a cell, where nearly all of them did."""
+    tables = [scores[template] for template in templates]
+    values: dict[tuple[str, str], list[float]] = {}
+    for table in tables:
+        for cell, value in table.items():
+            values.setdefault(cell, []).append(value)
+    return {
+        cell: sum(known) / len(known)
+        for cell, known in values.items()
+        if len(known) >= NEARLY_ALL * len(tables)
+    }
+
+
+def pilot_ratings(ratings: Ratings, groups: Sequence[str], seed: int) -> Ratings:
+    """Five raters of each pilot group, drawn at random."""
+    missing = [group for group in groups if group not in ratings.tables]
+    if missing:
+        raise UsageError(
+            f"The pilot group {missing[0]} has no ratings. A pilot compares ratings with scores. "
+            "Name others with --pilot-groups."
+        )
+    rng = generator(seed, {}, "pilot")
+    sizes = {group: len(ratings.tables[group]) for group in groups}
+    drawn = {group: rng.choice(n, min(RATERS, n), replace=False) for group, n in sizes.items()}
+    return Ratings(
+        ratings.traits,
+        {group: ratings.tables[group][rows] for group, rows in drawn.items()},
+        {group: tuple(ratings.raters[group][row] for row in rows) for group, rows in drawn.items()},
+    )
+
+
+def choose(
+    scores: TemplateScores,
+    ratings: Ratings,
+    groups: Sequence[str] = GROUPS,
+    seed: int = 0,
+    traits: Collection[str] | None = None,
+) -> Pilot:
+    """The one or two templates whose mean agrees best with the pilot's ratings.
+
+    Two only where they beat every single one. Ways that left many of the pilot's cells without a
+    score do not compete: on a handful of cells some tau is always high.
+    """
+    few = pilot_ratings(ratings, groups, seed)
+    ways = [*((template,) for template in scores), *combinations(scores, 2)]
+    taus = [_tau(both(averaged(scores, way), few, traits=traits)) for way in ways]
+    known = [(tau, way) for tau, way in zip(taus, ways, strict=True) if tau is not None]
+    if not known:
+        raise UsageError(
+            f"No template has scores for {NEARLY_ALL:.0%} of what was asked about the pilot "
+            "groups. A choice on fewer would be luck. "
+            "Run the groups, or name others with --pilot-groups."
+        )
+    best, way = max(known, key=lambda entry: (entry[0], -len(entry[1])))
+    return Pilot(way, best, tuple(groups), len(ways))
+
+
+def _tau(cells: RatedCells) -> float | None:
+    coverage = cells.coverage
+    return None if coverage.answered < NEARLY_ALL * coverage.count else cells.tau()

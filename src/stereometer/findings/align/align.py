@@ -16,12 +16,20 @@ from stereometer.benchmarks.abc.rows import chosen
 from stereometer.benchmarks.abc.sentences import NO_TEMPLATE
 from stereometer.errors import DataError, UsageError
 from stereometer.files import UTF8, read_text
-from stereometer.findings.align.agreement import NO_SCORE, Both, both, split_half
-from stereometer.findings.align.by_raters import by_raters, estimates_by_raters
+from stereometer.findings.align.agreement import (
+    GROUPS,
+    NO_SCORE,
+    Pilot,
+    RatedCells,
+    averaged,
+    both,
+    choose,
+    split_half,
+)
 from stereometer.findings.align.estimates import (
     FEW,
     POLARISED,
-    Part,
+    CellPart,
     group_tau,
     human_means,
     people_alone,
@@ -29,12 +37,29 @@ from stereometer.findings.align.estimates import (
     taus,
 )
 from stereometer.findings.align.names import EVERYBODY, Names
-from stereometer.findings.align.pilot import GROUPS, Pilot, averaged, choose
-from stereometer.findings.align.printed import ALL_GROUPS, beside_printed, printed_means
-from stereometer.findings.align.profile import Profile, profile_of, ratings_file
-from stereometer.findings.align.raters import BESIDE, Raters, conditions
-from stereometer.findings.align.ratings import AS_IT_IS, Mean, Ratings, Reading, read_ratings
-from stereometer.findings.align.scale import scale_of
+from stereometer.findings.align.profile import (
+    ALL_GROUPS,
+    Profile,
+    beside_printed,
+    printed_means,
+    profile_of,
+    ratings_file,
+)
+from stereometer.findings.align.raters import (
+    BESIDE,
+    Raters,
+    by_raters,
+    conditions,
+    estimates_by_raters,
+)
+from stereometer.findings.align.ratings import (
+    AS_IT_IS,
+    Mean,
+    Ratings,
+    RatingsFormat,
+    read_ratings,
+    scale_of,
+)
 from stereometer.options import (
     Column,
     Encoding,
@@ -73,7 +98,7 @@ class AlignmentSettings:
     """The user's own groups and traits, whose other names the ratings may use."""
     raters: Raters = field(default_factory=Raters)
     """Which of the raters count, and which are set beside each other."""
-    reading: Reading = AS_IT_IS
+    reading: RatingsFormat = AS_IT_IS
     """How the ratings are written."""
 
 
@@ -145,7 +170,7 @@ def align(
         tuple(pilot_groups) or GROUPS,
         Choice((str(groups),) if groups else (), Path(traits) if traits else None),
         Raters(conditions(raters), tuple(by), Path(demographics) if demographics else None),
-        Reading(
+        RatingsFormat(
             Layout(encoding, column or {}), scale_of(scale), Path(questions) if questions else None
         ),
     )
@@ -205,7 +230,7 @@ def align_run(
     return execute(job, place_of(job, out))
 
 
-def _check_rated(cells: Both, wanted: AlignmentSettings) -> None:
+def _check_rated(cells: RatedCells, wanted: AlignmentSettings) -> None:
     for kind, rated in (("group", cells.groups), ("trait", cells.traits)):
         if not rated:
             raise DataError(
@@ -232,7 +257,7 @@ class _Template:
     name: str
 
 
-def _judged(cells: Both, pilot: Pilot | None) -> Both:
+def _judged(cells: RatedCells, pilot: Pilot | None) -> RatedCells:
     """With a pilot, what is left without its groups."""
     judged = cells.among(
         [group for group in cells.groups if pilot is None or group not in pilot.groups]
@@ -246,8 +271,8 @@ def _judged(cells: Both, pilot: Pilot | None) -> Both:
 
 
 def _estimates(
-    cells: Both,
-    judged: Both,
+    cells: RatedCells,
+    judged: RatedCells,
     means: Mapping[tuple[str, str], Mean],
     profile: Profile,
     settings: Settings,
@@ -256,15 +281,17 @@ def _estimates(
 
     They are given with them too, as the paper does.
     """
-    overall = [Part({}, judged)]
+    overall = [CellPart({}, judged)]
     if judged.groups != cells.groups:
-        overall.append(Part(ALL_GROUPS, cells))
+        overall.append(CellPart(ALL_GROUPS, cells))
     by_dimension = {
         name: judged.among(traits=[trait for trait, of in profile.dimensions.items() if of == name])
         for name in profile.dimensions.values()
     }
-    dimensions = [Part({"dimension": of}, here) for of, here in by_dimension.items() if here.traits]
-    groups = [Part({"group": group}, cells.among([group])) for group in cells.groups]
+    dimensions = [
+        CellPart({"dimension": of}, here) for of, here in by_dimension.items() if here.traits
+    ]
+    groups = [CellPart({"group": group}, cells.among([group])) for group in cells.groups]
     for part in overall:
         yield from taus(part, settings)
         yield from precisions(part, means, settings)
@@ -293,7 +320,10 @@ def _associations(run: Run, templates: Sequence[str], wanted: AlignmentSettings)
 
 
 def _cells(
-    cells: Both, means: Mapping[tuple[str, str], Mean], profile: Profile, associations: Associations
+    cells: RatedCells,
+    means: Mapping[tuple[str, str], Mean],
+    profile: Profile,
+    associations: Associations,
 ) -> Iterator[Score]:
     """Each with the mean rating, and with what the run's own test says of it."""
     for (row, group), (column, trait) in product(enumerate(cells.groups), enumerate(cells.traits)):
@@ -318,7 +348,7 @@ def _cells(
 def _notes(
     profile: Profile,
     ratings: Ratings,
-    cells: Both,
+    cells: RatedCells,
     wanted: AlignmentSettings,
     pilot: Pilot | None,
     templates: Sequence[str],
@@ -396,7 +426,7 @@ def _plan(
     }
 
 
-def _plan_of_reading(reading: Reading) -> dict[str, Any]:
+def _plan_of_reading(reading: RatingsFormat) -> dict[str, Any]:
     """Only where the ratings are not read as they are: other plans stay as they were."""
     asked = read_text(reading.questions) if reading.questions else ""
     scale = asdict(reading.scale) | {"labels": list(reading.scale.labels)}

@@ -16,15 +16,17 @@ from numpy.typing import NDArray
 from stereometer.findings.align.agreement import (
     HALVES,
     LEAST_DECIDED,
+    TEST,
     TOP,
-    Both,
+    Exchanged,
     Halves,
+    RatedCells,
     decided_only,
+    exchanged,
     precision,
     resampled_people,
     resampled_taus,
 )
-from stereometer.findings.align.permutation import TEST, Exchanged, exchanged
 from stereometer.findings.align.ratings import Mean
 from stereometer.shapes.coverage import Coverage
 from stereometer.stats.families import Said
@@ -45,11 +47,11 @@ NO_AGREEMENT = "halves of the raters do not agree"
 
 
 @dataclass(frozen=True)
-class Part:
+class CellPart:
     """Cells that are reported together, and the slice they are reported under."""
 
     slice: Slice
-    cells: Both
+    cells: RatedCells
 
 
 def centred(
@@ -64,11 +66,11 @@ def centred(
     return max(least, min(value, value + low)), min(most, max(value, value + high))
 
 
-def _empty(name: str, part: Part) -> Estimate:
+def _empty(name: str, part: CellPart) -> Estimate:
     return part.cells.coverage.estimate(name, part.slice, None)
 
 
-def taus(part: Part, settings: Settings) -> Iterator[Estimate]:
+def taus(part: CellPart, settings: Settings) -> Iterator[Estimate]:
     """Over all cells of several groups together, as in the paper's Table 6; and by chance."""
     few = "groups" if len(part.cells.groups) < FEW else None
     estimate = _tau(part, settings, few, OVER_BOTH)
@@ -82,7 +84,7 @@ def taus(part: Part, settings: Settings) -> Iterator[Estimate]:
     yield replace(_empty("tau_by_lot", part), value=by_lot.mean, interval=BY_LOT)
 
 
-def _tau(part: Part, settings: Settings, too_few: str | None, interval: str) -> Estimate:
+def _tau(part: CellPart, settings: Settings, too_few: str | None, interval: str) -> Estimate:
     """tau and its interval; `too_few` names what there is too little of for one."""
     value, empty = part.cells.tau(), _empty("tau", part)
     why = _why_no_tau(part.cells, value, settings)
@@ -100,7 +102,7 @@ def _tau(part: Part, settings: Settings, too_few: str | None, interval: str) -> 
     return replace(empty, value=value, low=low, high=high, interval=interval)
 
 
-def _why_no_tau(cells: Both, value: float | None, settings: Settings) -> str | None:
+def _why_no_tau(cells: RatedCells, value: float | None, settings: Settings) -> str | None:
     return cells.coverage.shortfall(settings) or (NO_ORDER if value is None else None)
 
 
@@ -115,7 +117,7 @@ def _verdict(estimate: Estimate, by_lot: Exchanged, settings: Settings) -> Said:
     return NEITHER, False
 
 
-def group_tau(part: Part, settings: Settings) -> Estimate:
+def group_tau(part: CellPart, settings: Settings) -> Estimate:
     """Of one group, without a test: its few traits are correlated."""
     few = np.count_nonzero(~np.isnan(part.cells.model)) < FEW
     return _tau(part, settings, "traits" if few else None, OVER_PEOPLE)
@@ -125,7 +127,7 @@ def group_tau(part: Part, settings: Settings) -> Estimate:
 
 
 def precisions(
-    part: Part, means: Mapping[tuple[str, str], Mean], settings: Settings
+    part: CellPart, means: Mapping[tuple[str, str], Mean], settings: Settings
 ) -> list[Estimate]:
     """Top, bottom and their mean, and the mean over the traits on which people are decided.
 
@@ -147,7 +149,7 @@ def precisions(
 
 
 def _precision(
-    part: Part,
+    part: CellPart,
     name: str,
     scores: Sequence[Floats | None],
     people: Floats,
@@ -222,7 +224,7 @@ CEILINGS: Mapping[str, Callable[[float], float]] = {
 }
 
 
-def people_alone(part: Part, halves: Halves, settings: Settings) -> Iterator[Estimate]:
+def people_alone(part: CellPart, halves: Halves, settings: Settings) -> Iterator[Estimate]:
     """How well people agree with each other on the cells that the model is judged by.
 
     tau between halves of the raters, and what that says of all of them.
@@ -244,7 +246,7 @@ def people_alone(part: Part, halves: Halves, settings: Settings) -> Iterator[Est
 
 
 def human_means(
-    means: Mapping[tuple[str, str], Mean], cells: Both, of: Slice | None = None
+    means: Mapping[tuple[str, str], Mean], cells: RatedCells, of: Slice | None = None
 ) -> Iterator[Estimate]:
     """Each cell's mean, and how far its raters differ; `of` are the raters, where not all are."""
     for group, trait in product(cells.groups, cells.traits):

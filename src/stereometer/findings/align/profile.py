@@ -1,17 +1,21 @@
-"""What a run says of groups and traits, by template."""
+"""What a run says of groups and traits, by template, and what Cao et al. (2022) printed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stereometer.benchmarks.published.matches import Measured, with_published
 from stereometer.errors import DataError, UsageError
-from stereometer.findings.align.pilot import TemplateScores
+from stereometer.findings.align.agreement import GROUPS, TemplateScores
+from stereometer.findings.align.names import Names
+from stereometer.findings.align.ratings import Ratings, differing
 from stereometer.runs.store import SCORES
 from stereometer.runs.stored import Run, run_of
 from stereometer.shapes.trait.metrics import difference
 from stereometer.shapes.trait.shape import Survey, Trait
+from stereometer.types import Estimate, Result, Slice
 
 
 @dataclass(frozen=True)
@@ -64,3 +68,48 @@ def ratings_file(path: Path) -> Path:
             "to a model. Name one of those."
         )
     return run.folder / SCORES
+
+
+PUBLISHED_MEANS = "Aggregated_scores.json"
+ALL_GROUPS = {"groups": "pilot groups included"}
+"""The slice of all groups where a pilot leaves some out of the overall values."""
+
+
+def beside_printed(
+    estimates: Iterable[Estimate],
+    run: Result,
+    ratings: Ratings,
+    templates: Sequence[str],
+    pilot: Sequence[str] | None,
+) -> list[Estimate]:
+    """With the values of Tables 6, A11 to A13 and A19, whose templates a pilot had chosen."""
+    if not ratings.are_released:
+        return list(estimates)
+    settings = {"templates": list(templates)}
+    measured = Measured(
+        run.data["digest"],
+        run.model_card.get("spec") or run.model,
+        run.measure,
+        run.variant,
+        settings,
+    )
+
+    def place(slice_: Slice) -> Slice:
+        if slice_ == ALL_GROUPS or (not slice_ and pilot is None):
+            return {"groups": "all"}
+        besides = not slice_ and pilot is not None and tuple(pilot) == GROUPS
+        return {"groups": "besides the pilot"} if besides else slice_
+
+    return with_published(estimates, measured, place)
+
+
+def printed_means(path: Path, ratings: Ratings, names: Names) -> list[str]:
+    """Beside the released ratings, the released means: how many come out, and which do not."""
+    beside = path.with_name(PUBLISHED_MEANS)
+    if not beside.is_file() or not ratings.are_released:
+        return []
+    count, wrong = differing(beside, ratings, names)
+    return [
+        f"{count - len(wrong)} of {count} published means come out of the ratings.",
+        *(f"Published mean that does not: {cell}." for cell in wrong),
+    ]

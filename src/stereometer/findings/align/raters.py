@@ -1,4 +1,6 @@
-"""Raters by what they say of themselves: some of them, or one group beside the other."""
+"""Raters by what they say of themselves: some of them, or one group beside the other, with tau and
+means of each (Cao et al. 2022, Tables A14 to A18).
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,19 @@ from pathlib import Path
 import numpy as np
 
 from stereometer.errors import DataError, UsageError, did_you_mean
+from stereometer.findings.align.agreement import RatedCells, split_half
+from stereometer.findings.align.estimates import (
+    CellPart,
+    group_tau,
+    human_means,
+    people_alone,
+    taus,
+)
 from stereometer.findings.align.ratings import Ratings
+from stereometer.shapes.coverage import Coverage
+from stereometer.stats.intervals import generator
 from stereometer.tables import read_table
+from stereometer.types import Estimate, Settings
 
 BESIDE = "demographics.csv"
 SMALLEST_CELL = 5
@@ -126,3 +139,49 @@ def parts_of(ratings: Ratings, said: Said, raters: Raters) -> Iterator[tuple[str
         wanted = tuple(zip(raters.by, combination, strict=True))
         label = ", ".join(f"{question}={answer}" for question, answer in wanted)
         yield label, some(replace(ratings, notes=()), said, wanted)
+
+
+TOO_FEW = f"withheld: fewer than {SMALLEST_CELL} raters"
+
+
+def by_raters(
+    ratings: Ratings, path: Path, raters: Raters
+) -> tuple[Ratings, Sequence[tuple[str, Ratings]]]:
+    """The ratings that count, and those of each group of raters."""
+    if not raters.asked_for:
+        return ratings, ()
+    if raters.table is None and ratings.are_released:
+        raise DataError(
+            "The released ABC ratings cannot be looked at by raters. Their ids and those of the "
+            "demographics were made disjoint on purpose, to protect the participants. Use the "
+            "ratings of a study whose consent text allows joining."
+        )
+    said = read_said(path, raters, ratings)
+    if raters.only:
+        ratings = some(ratings, said, raters.only)
+        said = {name: row for name, row in said.items() if is_of(row, raters.only)}
+    if not ratings.tables:
+        raise DataError(
+            f"Nothing was rated by {SMALLEST_CELL} of these raters. Fewer are not shown. "
+            "Choose a larger group of raters."
+        )
+    return ratings, list(parts_of(ratings, said, raters))
+
+
+def estimates_by_raters(
+    compared: Mapping[str, RatedCells], ratings: Mapping[str, Ratings], settings: Settings
+) -> Iterator[Estimate]:
+    """As in the paper's Tables A14 to A18: tau, and means of each cell, by group of raters."""
+    for label, cells in compared.items():
+        of = {"raters": label}
+        if not cells.groups:
+            yield Coverage().estimate("tau", of, None, why=TOO_FEW)
+            continue
+        whole = CellPart(of, cells)
+        yield from taus(whole, settings)
+        halves = split_half(cells, generator(settings.seed, of, "split-half"))
+        yield from people_alone(whole, halves, settings)
+        for group in cells.groups:
+            yield group_tau(CellPart({**of, "group": group}, cells.among([group])), settings)
+        means = ratings[label].of(cells.groups).means(settings.level)
+        yield from human_means(means, cells, of)

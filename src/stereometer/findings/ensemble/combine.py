@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from stereometer.errors import UsageError
 from stereometer.findings.ensemble import rules
-from stereometer.findings.ensemble.rules import Combine, Combined, Weights, weights_for
-from stereometer.findings.gate.holding import holding
+from stereometer.findings.ensemble.rules import Combination, Combine, Weights, weights_for
+from stereometer.findings.gate.early_stop import holding
 from stereometer.options import Coverage, Out, Require, Resamples, Seed, verb
 from stereometer.runs import store
 from stereometer.runs.execute import execute
@@ -306,7 +306,7 @@ def _result(
     members: Members,
     card: ModelCard,
     settings: Settings,
-    combined: Combined,
+    combined: Combination,
     estimates: Sequence[Estimate],
 ) -> Result:
     """As the members' results, with what was combined and how in the card."""

@@ -36,7 +36,7 @@ Row = tuple[Score, ...]
 
 
 @dataclass(frozen=True)
-class Fitted:
+class TaskWeights:
     """The weights of one task that one part of the target terms was scored with."""
 
     task: str
@@ -46,9 +46,9 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class Combined:
+class Combination:
     scores: tuple[Score, ...]
-    fitted: tuple[Fitted, ...]
+    fitted: tuple[TaskWeights, ...]
 
 
 def aligned(members: Sequence[Mapping[str, Score]]) -> list[Row]:
@@ -61,10 +61,10 @@ def missing(row: Sequence[Score], names: Sequence[str]) -> str | None:
     return f"not answered by {' and '.join(silent)}" if silent else None
 
 
-Combine = Callable[[Sequence[Row]], Combined]
+Combine = Callable[[Sequence[Row]], Combination]
 
 
-def combined(rows: Sequence[Row], names: Sequence[str], combine: Combine) -> Combined:
+def combined(rows: Sequence[Row], names: Sequence[str], combine: Combine) -> Combination:
     """Every item in order: combined where all members answered, else skipped with a reason."""
     whole = [row for row in rows if missing(row, names) is None]
     joined = combine(whole)
@@ -80,7 +80,7 @@ def combined(rows: Sequence[Row], names: Sequence[str], combine: Combine) -> Com
         )
         for row in rows
     ]
-    return Combined(tuple(scores), joined.fitted)
+    return Combination(tuple(scores), joined.fitted)
 
 
 def _valued(row: Sequence[Score], values: Mapping[str, float]) -> Score:
@@ -92,17 +92,17 @@ def _valued(row: Sequence[Score], values: Mapping[str, float]) -> Score:
 
 def linear(
     shape: Contrast, rows: Sequence[Row], folds: int, seed: int, fixed: Weights | None = None
-) -> Combined:
+) -> Combination:
     """The linear weighted combination, cross-fitted by target term, or with fixed weights."""
     terms = {(row[0].slices.get("domain", ""), shape.term(row[0])) for row in rows}
     parts = parts_of(sorted(terms), folds, seed)
     scores: list[Score] = []
-    fitted: list[Fitted] = []
+    fitted: list[TaskWeights] = []
     for task, of_task in _by_task(shape, rows).items():
         if fixed is not None or shape.unrelated is None:
             weights = np.array(np.ones(len(of_task[0])) if fixed is None else fixed[task])
             scores += _scored(of_task, of_task, weights / weights.sum())
-            fitted.append(Fitted(task, (), tuple(map(float, weights / weights.sum()))))
+            fitted.append(TaskWeights(task, (), tuple(map(float, weights / weights.sum()))))
             continue
         for part in parts:
             held = [row for row in of_task if shape.term(row[0]) in part]
@@ -111,8 +111,8 @@ def linear(
                 weights = fit(*_comparisons(shape, seen))
                 scores += _scored(held, seen, weights)
                 names = tuple(sorted({shape.term(row[0]) for row in held}))
-                fitted.append(Fitted(task, names, tuple(map(float, weights))))
-    return Combined(tuple(scores), tuple(fitted))
+                fitted.append(TaskWeights(task, names, tuple(map(float, weights))))
+    return Combination(tuple(scores), tuple(fitted))
 
 
 def _by_task(shape: Contrast, rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -193,7 +193,7 @@ def fit(differences: Floats, shares: Floats) -> Floats:
 # -------------------------------------------------------------------------------- the authors' rule
 
 
-def winners(shape: Contrast, rows: Sequence[Row], weights: Weights) -> Combined:
+def winners(shape: Contrast, rows: Sequence[Row], weights: Weights) -> Combination:
     """The released rule, on probabilities; a tie adds nothing."""
     readings = {task: _reading(task, part) for task, part in _by_task(shape, rows).items()}
     scores = []
@@ -205,8 +205,8 @@ def winners(shape: Contrast, rows: Sequence[Row], weights: Weights) -> Combined:
             for name, gain in gains(shares, weight).items():
                 total[name] += gain
         scores.append(_valued(row, total))
-    fitted = tuple(Fitted(task, (), tuple(weights[task])) for task in readings)
-    return Combined(tuple(scores), fitted)
+    fitted = tuple(TaskWeights(task, (), tuple(weights[task])) for task in readings)
+    return Combination(tuple(scores), fitted)
 
 
 def gains(values: Mapping[str, float], weight: float) -> dict[str, float]:

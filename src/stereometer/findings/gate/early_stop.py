@@ -1,12 +1,15 @@
-"""Runs that stop when every bar is decided: which bars can be, in which order items are asked, and
-what such a result may say."""
+"""Bars that a verb is given for what it will measure: `run(..., require="icat>=70")`; and runs that
+stop when every bar is decided: which bars can be, in which order items are asked, and what such a
+result may say.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -14,15 +17,22 @@ import numpy as np
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.findings.gate.bars import Bar, Outcome
-from stereometer.findings.gate.bearing import metrics_of
-from stereometer.findings.gate.rules import Rule
+from stereometer.findings.gate.bars import (
+    Bar,
+    BarRule,
+    Outcome,
+    bearing,
+    metrics_of,
+    read_bar,
+    read_rules,
+)
+from stereometer.findings.gate.gate import Gate, held
 from stereometer.findings.gate.sequential import (
     NOTHING,
     Doubtful,
     Ends,
+    MetricPlace,
     OverItems,
-    Place,
     Track,
     unit,
 )
@@ -33,6 +43,7 @@ from stereometer.shapes.verdicts import FEW_TERMS, NULL_VALUE, equivalent
 from stereometer.show.numbers import number
 from stereometer.stats.means import effective
 from stereometer.types import Asking, Estimate, Item, Job, Result, Score, Settings, Slice, digest_of
+from stereometer.types.results import Results
 
 BLOCK = 32
 """Items that are asked before the next look, at least; terms are never torn."""
@@ -46,7 +57,7 @@ ONCE = (
 LEFT_OUT = "left out, since no interval of it holds at every look"
 
 
-def until_decided(job: Job, rules: Sequence[Rule]) -> Job:
+def until_decided(job: Job, rules: Sequence[BarRule]) -> Job:
     """The job with what stops it; a job that no bar is about asks everything."""
     ours = metrics_of([job.kind])
     named = [rule.among(ours) for rule in rules if rule.fits(job.plan)]
@@ -77,7 +88,7 @@ class Until:
     """The items of one job in random order, until every rule is met or missed."""
 
     def __init__(
-        self, items: Sequence[Item], rules: Sequence[Rule], shape: Shape, settings: Settings
+        self, items: Sequence[Item], rules: Sequence[BarRule], shape: Shape, settings: Settings
     ) -> None:
         self.items, self.shape, self.settings = items, shape, settings
         self.of_this_set = _of_this_set(rules)
@@ -126,14 +137,14 @@ class Until:
             return True
         return all(self._outcome(rule, track) != "undecided" for rule, track in self.tracks)
 
-    def _outcome(self, rule: Rule, track: Track) -> Outcome:
+    def _outcome(self, rule: BarRule, track: Track) -> Outcome:
         if rule.bar is None or not self._has_score(rule):
             return "undecided"
         low, high = track.interval(self._error)
         seen = Estimate(rule.metric, rule.slice, (low + high) / 2, low, high, 0, 0, 0, None)
         return replace(rule.bar, point=False).outcome(seen)
 
-    def _has_score(self, rule: Rule) -> bool:
+    def _has_score(self, rule: BarRule) -> bool:
         """Whether so many items are answered, and so few tied, that there is a value at all."""
         here = [score for score in self.scores if rule.slice.items() <= score.slices.items()]
         if Coverage.of(here).shortfall(self.settings) is not None:
@@ -148,7 +159,7 @@ class Until:
         return (1 - self.settings.level) / (1 if self.of_this_set else 2)
 
     def _track(self, metric: str, slice_: Slice) -> Track:
-        place = Place(self.shape, metric, slice_, self.settings, self.units)
+        place = MetricPlace(self.shape, metric, slice_, self.settings, self.units)
         if self.of_this_set:
             return OverItems(place, self.items, self.marks)
         return Doubtful(place, self.items, self.marks)
@@ -277,7 +288,7 @@ def _marks(bar: Bar) -> tuple[float, ...]:
     return bar.centre - bar.number, bar.centre + bar.number
 
 
-def _of_this_set(rules: Sequence[Rule]) -> bool:
+def _of_this_set(rules: Sequence[BarRule]) -> bool:
     points = {rule.bar.point for rule in rules if rule.bar}
     if len(points) > 1:
         raise UsageError(
@@ -288,7 +299,7 @@ def _of_this_set(rules: Sequence[Rule]) -> bool:
 
 
 def _check(
-    rules: Sequence[Rule], shape: Shape, settings: Settings, items: Sequence[Item], of_set: bool
+    rules: Sequence[BarRule], shape: Shape, settings: Settings, items: Sequence[Item], of_set: bool
 ) -> None:
     if settings.variant != "sound":
         raise UsageError(
@@ -319,7 +330,7 @@ def _terms(here: Sequence[Slice], shape: Shape) -> float:
     return len(sizes) if shape.term_by else effective(np.array([*sizes.values()], dtype=float))
 
 
-def _check_metric(rule: Rule, shape: Shape) -> None:
+def _check_metric(rule: BarRule, shape: Shape) -> None:
     if rule.bar is None:
         raise UsageError(
             f"The bar '{rule}' is about a difference from a baseline. `run` has none. Check the "
@@ -331,3 +342,57 @@ def _check_metric(rule: Rule, shape: Shape) -> None:
             f"--until-decided cannot decide '{rule}': {rule.metric} is not a mean of items, and "
             f"only means have a test that holds at every look. Here that is {usable}."
         )
+
+
+@dataclass(frozen=True)
+class Holding:
+    """Rules on values of this run alone, and whether it stops when they are decided."""
+
+    rules: Sequence[BarRule]
+    until_decided: bool = False
+
+    def jobs(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        """With what stops them; raises where a bar is about nothing that they measure."""
+        bearing(jobs, self.rules)
+        if not self.until_decided:
+            return jobs
+        return [until_decided(job, self.rules) for job in jobs]
+
+    def hold(self, results: Results) -> Results:
+        """The results with how they stand to the bars."""
+        results.gate = self.gate(results)
+        return results
+
+    def gate(self, results: Sequence[Result]) -> Gate | None:
+        return held(results, self.rules) if results and self.rules else None
+
+
+def holding(
+    require: str | Sequence[str] = (),
+    bars: str | Path | None = None,
+    until_decided: bool = False,
+    limit: int | None = None,
+    shard: str | None = None,
+) -> Holding:
+    texts = [require] if isinstance(require, str) else require
+    rules = [BarRule(read_bar(text)) for text in texts]
+    rules += read_rules(Path(bars)) if bars else []
+    for rule in rules:
+        if rule.bar is None:
+            raise UsageError(
+                f"The bar '{rule}' is about a difference from a baseline, and `run` has none. "
+                "Store the run, then check it with `stereometer gate RUN --bars FILE --against "
+                "BASE`."
+            )
+    if until_decided and not rules:
+        raise UsageError(
+            "--until-decided needs bars. Without them nothing says when to stop. Give --require or "
+            "--bars."
+        )
+    if until_decided and (limit is not None or shard is not None):
+        name = "--limit" if limit is not None else "--shard"
+        raise UsageError(
+            f"{name} and --until-decided were both given. Each says which items are asked. Leave "
+            "one of them out."
+        )
+    return Holding(rules, until_decided)

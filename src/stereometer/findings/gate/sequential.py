@@ -29,7 +29,7 @@ STEPS = 1000
 
 
 @dataclass(frozen=True)
-class Place:
+class MetricPlace:
     """A metric in a slice, and how it is read from a score."""
 
     shape: Shape
@@ -67,12 +67,12 @@ def unit(shape: Shape, item: Item) -> Hashable:
 
 
 def track(
-    place: Place, items: Iterable[Item], marks: Sequence[float] = ()
-) -> OverTerms | OverUnits:
+    place: MetricPlace, items: Iterable[Item], marks: Sequence[float] = ()
+) -> OverWholeTerms | OverUnits:
     """Of whole units in random order. Means of terms near an end of the scale are too skewed for
     Student's t, and pairs weigh alike whatever their term: there the bets are on."""
     if place.by_terms and place.is_balanced:
-        return OverTerms(place)
+        return OverWholeTerms(place)
     return OverUnits(place, items, marks)
 
 
@@ -80,7 +80,9 @@ class Doubtful:
     """With every missing answer and every tie lost, and won, where too many are missing to be left
     out."""
 
-    def __init__(self, place: Place, items: Sequence[Item], marks: Sequence[float] = ()) -> None:
+    def __init__(
+        self, place: MetricPlace, items: Sequence[Item], marks: Sequence[float] = ()
+    ) -> None:
         self.place, self.answered, self.missing = place, 0, 0
         self.plain = track(place, items, marks)
         self.lost, self.won = (
@@ -105,7 +107,7 @@ class Doubtful:
 class ByUnit:
     """The points of whole units, in the order in which they come."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: MetricPlace) -> None:
         self.place = place
         self.points: dict[Hashable, list[float]] = {}
 
@@ -115,7 +117,7 @@ class ByUnit:
             self.points.setdefault(self.place.units[score.item], []).append(points)
 
 
-class OverTerms(ByUnit):
+class OverWholeTerms(ByUnit):
     """Whole terms in random order; Student's t over their means, as an e-process."""
 
     how = "t e-process over target terms, holds at every look"
@@ -135,7 +137,9 @@ class OverUnits(ByUnit):
     m + (S - m n) / N, with N the items of the largest unit, m on average, and from 0 to 1.
     """
 
-    def __init__(self, place: Place, items: Iterable[Item], marks: Sequence[float] = ()) -> None:
+    def __init__(
+        self, place: MetricPlace, items: Iterable[Item], marks: Sequence[float] = ()
+    ) -> None:
         super().__init__(place)
         here = [item for item in items if place.holds(item.slices)]
         sizes = Counter(place.units[item.id] for item in here)
@@ -159,7 +163,9 @@ class OverItems:
     """Items of this very set in random order, without replacement; a mean over terms weights
     them."""
 
-    def __init__(self, place: Place, items: Iterable[Item], marks: Sequence[float] = ()) -> None:
+    def __init__(
+        self, place: MetricPlace, items: Iterable[Item], marks: Sequence[float] = ()
+    ) -> None:
         here = [item.slices for item in items if place.holds(item.slices)]
         sizes = Counter(term(slices, place.shape.term_by) for slices in here)
         self.place = place
@@ -185,7 +191,7 @@ class OverItems:
         return _ends(self.grid, *self.betting.refuted(error))
 
 
-Track = OverTerms | OverUnits | OverItems | Doubtful
+Track = OverWholeTerms | OverUnits | OverItems | Doubtful
 """A mean of points from 0 to 100, followed score by score. Of its `interval` each end errs, at some
 look, in at most the share of runs that is given."""
 

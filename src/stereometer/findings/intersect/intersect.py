@@ -10,10 +10,22 @@ from typing import Annotated, Any, Unpack
 
 from stereometer.benchmarks.abc.items import Choice, crossed, grid
 from stereometer.files import read_text
-from stereometer.findings.intersect.crossing import Crossing, crossing
-from stereometer.findings.intersect.emergence import DIRECTIONS, Emergent, emergent
-from stereometer.findings.intersect.expected import agreement, read_expected
-from stereometer.findings.intersect.questions import LISTED, dominance, emergence, order, place
+from stereometer.findings.intersect.crossing import (
+    DIRECTIONS,
+    Crossing,
+    Emergent,
+    crossing,
+    emergent,
+)
+from stereometer.findings.intersect.questions import (
+    LISTED,
+    agreement,
+    dominance,
+    emergence,
+    order,
+    place,
+    read_expected,
+)
 from stereometer.options import (
     Coverage,
     Groups,

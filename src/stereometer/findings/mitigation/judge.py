@@ -7,9 +7,17 @@ from dataclasses import dataclass
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.findings.mitigation import companions, parts
-from stereometer.findings.mitigation.judged import MARGIN, Effect, Kept, Mitigated, verdict_of
-from stereometer.findings.mitigation.sides import Held, Side, Trio
+from stereometer.findings.mitigation.judged import MARGIN, Effect, KeptMetric, Mitigated, verdict_of
+from stereometer.findings.mitigation.sides import (
+    Held,
+    Side,
+    Trio,
+    fact_agreement,
+    item_parts,
+    other_lms,
+    own_lms,
+    shared_sentences,
+)
 from stereometer.mitigations.card import ADAPTER, PROMPT, MitigationCard, card_of
 from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.shapes.words import plain_name
@@ -28,10 +36,6 @@ def is_base(result: Result, card: MitigationCard) -> bool:
     own = card_of(result.model_card)
     wrapped = own is not None and own.base_digest == result.model_card["digest"]
     return result.model_card["digest"] == card.base_digest and not wrapped
-
-
-def is_control(of: MitigationCard, card: MitigationCard | None) -> bool:
-    return card is not None and not why_no_control(of, card)
 
 
 def why_no_control(of: MitigationCard, card: MitigationCard | None) -> str | None:
@@ -152,7 +156,7 @@ def mitigated(
 def _control(side: Side, controls: Sequence[Side]) -> Side | None:
     """That of the same seed, if there are several."""
     card = _card(side)
-    known = [other for other in controls if is_control(card, other.card)]
+    known = [other for other in controls if not why_no_control(card, other.card)]
     return min(known, key=lambda other: _card(other).seed != card.seed, default=None)
 
 
@@ -165,10 +169,10 @@ def _card(side: Side) -> MitigationCard:
 def _judged(trio: Trio, settings: Settings) -> Mitigated:
     base, after, control = trio.base, trio.after, trio.control
     card, slices = _card(after), targets(after)
-    shared = parts.shared_sentences(card, after.result)
+    shared = shared_sentences(card, after.result)
     held = trio.held(settings, slices)
     targeted = tuple(effect for effect in held.effects if effect.slice in slices)
-    lms = parts.own_lms(base, held.pair) or companions.lms(base, after, settings)
+    lms = own_lms(base, held.pair) or other_lms(base, after, settings)
     return Mitigated(
         base.label,
         after.label,
@@ -185,11 +189,11 @@ def _judged(trio: Trio, settings: Settings) -> Mitigated:
         ),
         MARGIN,
         lms,
-        companions.agreement(base, after, settings),
+        fact_agreement(base, after, settings),
         card.perplexity,
         card.probe,
         card.earlier,
-        tuple(parts.parts(trio, held, slices, settings)),
+        tuple(item_parts(trio, held, slices, settings)),
         shared,
         (*_why_none(card, held, slices, targeted), *_notes(card, control, targeted, lms, shared)),
     )
@@ -222,7 +226,7 @@ def _notes(
     card: MitigationCard,
     control: Side | None,
     targeted: Sequence[Effect],
-    lms: Kept | None,
+    lms: KeptMetric | None,
     shared: int | None,
 ) -> Iterator[str]:
     """What the verdict leaves open."""

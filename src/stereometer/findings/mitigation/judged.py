@@ -105,7 +105,7 @@ class Effect(Document):
 
 
 @dataclass(frozen=True)
-class Kept(Document):
+class KeptMetric(Document):
     """A metric that should not have fallen."""
 
     benchmark: str
@@ -127,7 +127,7 @@ class Kept(Document):
 
 
 @dataclass(frozen=True)
-class Part(Document):
+class ItemsPart(Document):
     """The comparison on some of the items."""
 
     part: str
@@ -136,7 +136,7 @@ class Part(Document):
     effects: tuple[Effect, ...]
     """In the targeted domains, overall, and in the other domains."""
     withheld: tuple[Withheld, ...] = ()
-    lms: Kept | None = None
+    lms: KeptMetric | None = None
     """None where these items have none."""
 
 
@@ -155,19 +155,21 @@ class Mitigated(Document):
     targeted: tuple[Effect, ...]
     side_effects: tuple[Effect, ...]
     margin: float
-    lms: Kept | None
-    definitional: Kept | None
+    lms: KeptMetric | None
+    definitional: KeptMetric | None
     perplexity: Perplexity | None
     probe: Probe | None
     earlier: Probe | None
-    parts: tuple[Part, ...]
+    parts: tuple[ItemsPart, ...]
     """Effects on all items, on those with a word of the lists, and on the others."""
     shared_sentences: int | None
     """Of the training text and this benchmark; None where it was not looked at."""
     notes: tuple[str, ...] = ()
 
 
-def verdict_of(lms: Kept | None, targeted: tuple[Effect, ...], has_control: bool) -> str | None:
+def verdict_of(
+    lms: KeptMetric | None, targeted: tuple[Effect, ...], has_control: bool
+) -> str | None:
     """The first of the order that holds for any targeted domain."""
     if not targeted:
         return None

@@ -10,9 +10,9 @@ from stereometer.findings.mitigation.judged import (
     WORSE,
     Closeness,
     Effect,
-    Kept,
+    ItemsPart,
+    KeptMetric,
     Mitigated,
-    Part,
 )
 from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.show.numbers import count, p_words, signed_interval, slice_name
@@ -107,7 +107,7 @@ def _seen(effect: Effect) -> str:
     return "not known" if effect.detectable is None else f"{effect.detectable:.1f}"
 
 
-def _lms(lms: Kept, margin: float) -> str:
+def _lms(lms: KeptMetric, margin: float) -> str:
     row = lms.difference
     said = {
         "damaged": f"more than {margin:g} was lost",
@@ -120,7 +120,7 @@ def _lms(lms: Kept, margin: float) -> str:
     )
 
 
-def _definitional(kept: Kept, attribute: str) -> str:
+def _definitional(kept: KeptMetric, attribute: str) -> str:
     row = kept.difference
     change = signed_interval(row.difference, row.low, row.high)
     lost = "facts were lost" if row.high < 0 else "no loss is shown"
@@ -200,7 +200,7 @@ def leaks(judged: Mitigated) -> Table:
     return Table(columns, tuple(rows))
 
 
-def _part_rows(part: Part, has_control: bool, has_lms: bool) -> Iterator[tuple[Cell, ...]]:
+def _part_rows(part: ItemsPart, has_control: bool, has_lms: bool) -> Iterator[tuple[Cell, ...]]:
     for effect in part.effects:
         base = effect.from_base
         values = [str(effect.n), f"{base.first:.1f}", f"{base.second:.1f}", _change(base)]
@@ -214,7 +214,7 @@ def _part_rows(part: Part, has_control: bool, has_lms: bool) -> Iterator[tuple[C
         yield (*head, *map(number, [str(row.n), *blanks]), text(f"not compared, {row.why}"))
 
 
-def _lms_change(part: Part, effect: Effect) -> str:
+def _lms_change(part: ItemsPart, effect: Effect) -> str:
     """Beside all items of a part, as the verdict takes it."""
     if part.lms is None or effect.slice:
         return ""

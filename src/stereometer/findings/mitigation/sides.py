@@ -1,15 +1,23 @@
-"""Runs of a base, a mitigation of it and perhaps its control, compared on the same items."""
+"""Runs of a base, a mitigation of it and perhaps its control: compared on all items,
+on those that share words with its lists, and on those of other runs in the same folders.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
+from stereometer import catalog
+from stereometer.errors import StereometerError, UsageError
 from stereometer.findings.compare import Compared, compared
-from stereometer.findings.mitigation.judged import Effect
+from stereometer.findings.mitigation.judged import Effect, ItemsPart, KeptMetric
 from stereometer.mitigations.card import MitigationCard, card_of
-from stereometer.runs.stored import Run
+from stereometer.mitigations.lists import Lists
+from stereometer.runs import store
+from stereometer.runs.stored import Run, run_of
+from stereometer.shapes.fact import AGREEMENT, FACT
 from stereometer.shapes.paired import Difference
 from stereometer.types import Result, Score, Settings, Slice
 
@@ -73,17 +81,22 @@ class Trio:
 
     def held(self, settings: Settings, slices: Sequence[Slice]) -> Held:
         """Against the base, and beside the control."""
-        (pair,) = pairs_among((self.base, self.after), settings, planned=slices)
-        effects = tuple(Effect.of(row) for row in _closeness_rows(pair))
+
+        def pair_of(first: Side, second: Side) -> tuple[Compared, list[Difference]]:
+            """With the differences of the metric whose ideal is 50."""
+            (pair,) = pairs_among((first, second), settings, planned=slices)
+            return pair, [row for row in pair.differences if row.p_closer is not None]
+
+        pair, rows = pair_of(self.base, self.after)
+        effects = tuple(map(Effect.of, rows))
         if self.control is None:
             return Held(pair, effects)
-        (from_control,) = pairs_among((self.control, self.after), settings, planned=slices)
-        (of_control,) = pairs_among((self.base, self.control), settings, planned=slices)
+        controls = pair_of(self.control, self.after), pair_of(self.base, self.control)
         beside = (
-            effect.beside(_row(from_control, effect), _row(of_control, effect))
+            [next((row for row in rows if row.slice == effect.slice), None) for _, rows in controls]
             for effect in effects
         )
-        return Held(pair, tuple(beside))
+        return Held(pair, tuple(map(Effect.beside, effects, *zip(*beside, strict=True))))
 
 
 def pairs_among(
@@ -99,11 +112,133 @@ def pairs_among(
     return compared(labels, scores, shape, settings, all_pairs, ties, overall, planned)
 
 
-def _closeness_rows(pair: Compared) -> list[Difference]:
-    """Of the metric whose ideal is 50."""
-    return [row for row in pair.differences if row.p_closer is not None]
+ALL, WITH, WITHOUT, UNKNOWN = "all", "with a list word", "without a list word", "texts not stored"
 
 
-def _row(pair: Compared, effect: Effect) -> Difference | None:
-    rows = _closeness_rows(pair)
-    return next((row for row in rows if row.slice == effect.slice), None)
+def shared_sentences(card: MitigationCard, result: Result) -> int | None:
+    """How many the training text shares with the benchmark, None where nobody looked; raises for
+    any."""
+    leaks = (leak for leak in card.leaks.values() if leak.digest == result.data["digest"])
+    leak = next(leaks, None)
+    if leak is not None and leak.sentences:
+        raise UsageError(
+            f"The text that {card.method} was fitted on shares {leak.sentences} sentences with "
+            f"{result.benchmark}. Numbers on items that a model was changed on prove nothing. "
+            "Make the mitigation from a text without them."
+        )
+    return None if leak is None else leak.sentences
+
+
+def item_parts(
+    trio: Trio, held: Held, slices: Sequence[Slice], settings: Settings
+) -> Iterator[ItemsPart]:
+    """The comparison on all items, as it was made, and the same on those that share a word with
+    the lists and on those that do not."""
+    yield _part(ALL, slices, trio.base, held)
+    known: dict[str, bool] = {}  # whether an item has a word of the lists
+    words = Lists(trio.after.card.words if trio.after.card else ())
+    scores = (*trio.base.scores, *trio.after.scores)
+    for score in scores:
+        if score.texts and score.item not in known:
+            known[score.item] = words.touch(score.texts.values())
+    for name, items in (
+        (WITH, {item for item, touched in known.items() if touched}),
+        (WITHOUT, {item for item, touched in known.items() if not touched}),
+        (UNKNOWN, {score.item for score in scores} - known.keys()),
+    ):
+        some = trio.on(items)
+        if some.is_answered:
+            yield _part(name, slices, some.base, some.held(settings, slices))
+
+
+def _part(name: str, slices: Sequence[Slice], base: Side, held: Held) -> ItemsPart:
+    """Targeted domains first, then all items, then the domains of side effects."""
+    pair, key = held.pair, base.run.shape.domains
+    known = [row.slice for row in (*pair.differences, *pair.withheld)]
+    domains = sorted({slice_[key] for slice_ in known if tuple(slice_) == (key,)})
+    others = ({}, *({key: domain} for domain in domains))
+    shown = [*slices, *(slice_ for slice_ in others if slice_ not in slices)]
+    return ItemsPart(
+        name,
+        pair.items,
+        tuple(effect for slice_ in shown for effect in held.effects if effect.slice == slice_),
+        tuple(row for slice_ in shown for row in pair.withheld if row.slice == slice_),
+        own_lms(base, pair),
+    )
+
+
+def own_lms(base: Side, pair: Compared) -> KeptMetric | None:
+    """Of the same items, where they have one."""
+    name = base.run.shape.modelling
+    rows = [row for row in pair.differences if row.name == name and not row.slice]
+    return KeptMetric(base.result.benchmark, rows[0]) if rows else None
+
+
+def other_lms(base: Side, after: Side, settings: Settings) -> KeptMetric | None:
+    """From the run with most items that has one."""
+    return _kept(base, after, lambda kind: catalog.shape(kind).modelling, settings)
+
+
+def fact_agreement(base: Side, after: Side, settings: Settings) -> KeptMetric | None:
+    """With facts about the mitigation's own attribute; those about another are left out."""
+    own = after.card.attribute if after.card else ""
+    return _kept(base, after, lambda kind: AGREEMENT if kind == FACT else "", settings, own)
+
+
+def _kept(
+    base: Side,
+    after: Side,
+    metric: Callable[[str], str],
+    settings: Settings,
+    attribute: str | None = None,
+) -> KeptMetric | None:
+    """The overall difference of a metric, named by the kind of result that has it; of items of an
+    attribute only, where one is named."""
+    kept = [
+        KeptMetric(first.result.benchmark, row)
+        for first, second in _measured_alike(base, after)
+        if (name := metric(first.result.kind))
+        for row in _overall(first, second, settings, attribute)
+        if row.name == name
+    ]
+    return max(kept, key=lambda each: (each.difference.n, each.benchmark), default=None)
+
+
+def _measured_alike(base: Side, after: Side) -> Iterator[tuple[Run, Run]]:
+    """Runs of both models that may stand in one column."""
+    others = list(_beside(after))
+    for first in _beside(base):
+        alike = (run for run in others if store.measured_alike(first.result, run.result))
+        yield from ((first, second) for second in islice(alike, 1))
+
+
+def _beside(side: Side) -> Iterator[Run]:
+    """The runs of the same model in the folder that holds its run."""
+    for file in sorted(side.run.folder.resolve().parent.glob(f"*/{store.RESULT}")):
+        try:
+            run = run_of(file.parent)
+        except StereometerError:  # not ours to judge
+            continue
+        if _model(run.result) == _model(side.result):
+            yield run
+
+
+def _model(result: Result) -> tuple[object, ...]:
+    """A mitigation may leave the digest as it is."""
+    return result.model_card["digest"], card_of(result.model_card)
+
+
+def _overall(
+    first: Run, second: Run, settings: Settings, attribute: str | None
+) -> tuple[Difference, ...]:
+    def about(score: Score) -> bool:
+        return attribute is None or score.slices.get("attribute") == attribute
+
+    labels = store.labels([first.result, second.result])
+    one, other = (
+        Side(label, run, {score.item for score in run.scores if about(score)})
+        for label, run in zip(labels, (first, second), strict=True)
+    )
+    if not (one.scores and other.scores):
+        return ()
+    return pairs_among((one, other), settings, overall=True)[0].differences

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-from stereometer.findings.relate import Point
+from stereometer.findings.relate import SystemPoint
 from stereometer.report.charts.frame import DASHED, Row, layer, mark_of, points, quantity, spec
 from stereometer.report.systems import System
 from stereometer.show.figure import Spec
@@ -26,7 +26,7 @@ LOGARITHMIC = ("parameters", "corpus_gb")
 @dataclass(frozen=True)
 class Mark:
     system: System
-    point: Point
+    point: SystemPoint
 
     def value(self, name: str) -> float | None:
         value: float | None = getattr(self.point, name)

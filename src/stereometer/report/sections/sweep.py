@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stereometer import catalog
-from stereometer.readings.order import orders
+from stereometer.readings.curve import orders
 from stereometer.report.charts.forest import preference_axis
 from stereometer.report.charts.specification import specification
 from stereometer.report.sections.section import Section, drawn_from

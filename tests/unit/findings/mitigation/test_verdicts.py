@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from stereometer.errors import UsageError
 from stereometer.findings.compare import compared
-from stereometer.findings.mitigation import judge, parts, show
-from stereometer.findings.mitigation.judged import Closeness, Effect, Kept, verdict_of
+from stereometer.findings.mitigation import judge, show, sides
+from stereometer.findings.mitigation.judged import Closeness, Effect, KeptMetric, verdict_of
 from stereometer.findings.mitigation.show import LEGEND
 from stereometer.mitigations.card import Leak, Measured, MitigationCard, Perplexity, Probe
 from stereometer.shapes.paired import Difference
@@ -58,7 +58,7 @@ def verdict(
     effect = Effect.of(difference(62, second))
     if control is not None:
         effect = effect.beside(difference(control, second), difference(62, control))
-    kept = Kept("little", difference(80, lms[0], lms[1], "lms"))
+    kept = KeptMetric("little", difference(80, lms[0], lms[1], "lms"))
     return verdict_of(kept, (effect,), control is not None)
 
 
@@ -98,13 +98,13 @@ def test_without_lms_damage_is_not_excluded_and_without_a_domain_there_is_no_ver
 
 
 def test_of_several_domains_the_first_in_the_order_counts() -> None:
-    kept = Kept("little", difference(80, 80, 0.5, "lms"))
+    kept = KeptMetric("little", difference(80, 80, 0.5, "lms"))
     better, same = Effect.of(difference(62, 51)), Effect.of(difference(62, 62))
     assert verdict_of(kept, (better, same), False) == "not beyond noise"
     worse = Effect.of(difference(62, 70))
     assert verdict_of(kept, (same, worse), False) == "worse"
     assert verdict_of(kept, (worse, better), False) == "worse"
-    lost = Kept("little", difference(80, 70, 0.5, "lms"))
+    lost = KeptMetric("little", difference(80, 70, 0.5, "lms"))
     assert verdict_of(lost, (same, worse), False) == "damaged"
     assert "damaged, worse, not beyond noise, not beyond control, damage not" in LEGEND, "as judged"
 
@@ -163,7 +163,7 @@ def test_the_verdict_says_what_it_cost() -> None:
     gained = judged(Truth({"gender": 53}), BEFORE)
     before, after = (getattr(gained.targeted[0].from_base, name) for name in ("first", "second"))
     assert show.conclusion(gained) == f"improved: ss in gender {before:.1f} to {after:.1f}"
-    facts = Kept("definitional", difference(94, 77, name="agreement"))
+    facts = KeptMetric("definitional", difference(94, 77, name="agreement"))
     assert show.conclusion(replace(gained, definitional=facts)).endswith(
         "; facts fell from 94.0 to 77.0"
     )
@@ -287,7 +287,7 @@ def test_what_else_is_compared_changes_no_verdict() -> None:
 def test_few_items_do_not_exclude_damage_because_one_of_them_improved() -> None:
     few = difference(80, 80 + 100 / 24, 100 / 24, "lms", n=24)
     assert few.low == pytest.approx(0)
-    assert Kept("little", few).damage() == "damage not excluded"
+    assert KeptMetric("little", few).damage() == "damage not excluded"
 
 
 def test_no_distance_changes_by_more_than_50() -> None:
@@ -334,8 +334,8 @@ def test_a_control_that_does_not_belong_is_refused(
 def test_the_same_fine_tuning_is_the_control_of_cda_and_of_dropout() -> None:
     control = control_card(method="fine-tuning", control_of="cda", form="adapter")
     for method in ("cda", "dropout"):
-        assert judge.is_control(card(method=method, form="adapter"), control)
-    assert not judge.is_control(card(method="leace"), control)
+        assert not judge.why_no_control(card(method=method, form="adapter"), control)
+    assert judge.why_no_control(card(method="leace"), control)
 
 
 def test_a_mitigation_that_leaves_the_weights_as_they_are_is_not_its_own_base() -> None:
@@ -385,7 +385,7 @@ def test_what_does_not_vary_does_not_say_what_could_have_been_seen() -> None:
 
 @pytest.mark.parametrize(("n", "damage"), [(367, "damage not excluded"), (368, None)])
 def test_where_no_item_changed_few_items_do_not_exclude_damage(n: int, damage: str | None) -> None:
-    assert Kept("little", difference(80, 80, 0.0, "lms", n=n)).damage() == damage
+    assert KeptMetric("little", difference(80, 80, 0.0, "lms", n=n)).damage() == damage
 
 
 def test_the_tables_do_not_contradict_each_other() -> None:
@@ -435,8 +435,8 @@ def test_the_control_that_is_named_wins() -> None:
 def test_data_are_known_by_their_digest() -> None:
     result = side("small", ()).result
     leaks = {"mine.csv": Leak(3, 0, 1, result.data["digest"]), "little": Leak(3, 0, 1, "other")}
-    assert parts.shared_sentences(card(leaks=leaks), result) == 0
-    assert parts.shared_sentences(card(leaks={"little": Leak(3, 0, 1, "other")}), result) is None
+    assert sides.shared_sentences(card(leaks=leaks), result) == 0
+    assert sides.shared_sentences(card(leaks={"little": Leak(3, 0, 1, "other")}), result) is None
 
 
 def test_parts_are_held_against_the_control_on_the_same_items() -> None:
