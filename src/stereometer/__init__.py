@@ -8,8 +8,8 @@ from stereometer.types import Estimate, Result
 if TYPE_CHECKING:
     from stereometer.benchmarks.abc.items import Choice
     from stereometer.benchmarks.published.listing import published
-    from stereometer.curation.analysis.analyses import analyze
-    from stereometer.curation.audit.audits import audit
+    from stereometer.curation.analysis import analyze
+    from stereometer.curation.audit import audit
     from stereometer.curation.split import split
     from stereometer.findings.align.align import align
     from stereometer.findings.calibrate import calibrate
@@ -58,9 +58,9 @@ __version__ = "0.1.0"
 _PLACES = {
     "Choice": "benchmarks.abc.items",
     "align": "findings.align.align",
-    "analyze": "curation.analysis.analyses",
+    "analyze": "curation.analysis",
     "ask": "verbs.ask",
-    "audit": "curation.audit.audits",
+    "audit": "curation.audit",
     "calibrate": "findings.calibrate",
     "compare": "findings.compare",
     "ensemble": "findings.ensemble.combine",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import stereometer
-from stereometer.curation.audit.audits import audit
+from stereometer.curation.audit import audit
 from stereometer.findings.ensemble.combine import ensemble as combine
 from stereometer.report import write_report
 

@@ -21,11 +21,11 @@ from typing import Any
 import httpx2
 from sqlalchemy import func, select
 
-from stereometer.studies.assignment import COUNTED
 from stereometer.studies.database import Database, answers, leases, open_database, participants
 from stereometer.studies.kinds.survey import read_traits
-from stereometer.studies.participation import Arrival
-from stereometer.studies.rehearsal import Careful, Memory, SeenForm, careless, read_form
+from stereometer.studies.participation import PanelArrival
+from stereometer.studies.people import COUNTED
+from stereometer.studies.rehearsal import Careful, SeenForm, VisitMemory, careless, read_form
 from stereometer.studies.study import Study
 from tests.builders.ports import free_port
 
@@ -196,7 +196,7 @@ class Visit:
         number = int(self.name.rpartition("-")[2])
         forwarded = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
         ids = {"PROLIFIC_PID": self.name, "STUDY_ID": "s", "SESSION_ID": self.name}
-        memory = Memory(self.lot)
+        memory = VisitMemory(self.lot)
         ends_after = self.lot.randint(1, 5) if self.manner in ("leaving", "vanishing") else 1000
         async with httpx2.AsyncClient(
             headers={"x-forwarded-for": forwarded}, timeout=60, verify=False
@@ -220,7 +220,7 @@ class Visit:
         if mean:
             await asyncio.sleep(self.lot.uniform(0.5, 1.5) * mean)
 
-    def _answer(self, seen: SeenForm, memory: Memory) -> dict[str, str]:
+    def _answer(self, seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
         if seen.action == "/consent":
             return {"agree": "yes"}
         if seen.action == "/leave":
@@ -238,7 +238,7 @@ class Visit:
             *(self.request(client, "POST", seen.action, data=data) for _ in range(times))
         )
         if any(reply.status_code == 422 for reply in replies):
-            careful = Careful()(self.fieldwork.study, seen, Memory(self.lot))
+            careful = Careful()(self.fieldwork.study, seen, VisitMemory(self.lot))
             return await self.send(client, seen, careful)
         return replies[0], sent
 
@@ -337,5 +337,5 @@ def _same(study: Study, sent: Mapping[str, str], stored: Mapping[str, Any]) -> b
 
 
 def person_hash(study: Study, name: str) -> str:
-    arrival = Arrival("prolific", {"PROLIFIC_PID": name}, "en")
+    arrival = PanelArrival("prolific", {"PROLIFIC_PID": name}, "en")
     return study.secrets.person("prolific", arrival.identity)

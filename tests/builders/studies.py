@@ -19,7 +19,7 @@ from stereometer.studies.database import Database, open_database
 from stereometer.studies.kinds.survey import NOTHING
 from stereometer.studies.new import new_study
 from stereometer.studies.pages.app import Limits, make_app
-from stereometer.studies.participation import Arrival, Participation, Standing
+from stereometer.studies.participation import PanelArrival, Participation, Standing
 from stereometer.studies.rehearsal import SeenForm, read_form
 from stereometer.studies.study import Study, open_study
 
@@ -77,7 +77,7 @@ class Desk:
         return standing
 
     def arrive(self, name: str) -> str | None:
-        return self.participation.consent(Arrival("prolific", _ids(name), "en"))
+        return self.participation.consent(PanelArrival("prolific", _ids(name), "en"))
 
 
 def _ids(name: str) -> dict[str, str]:

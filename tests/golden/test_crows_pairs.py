@@ -9,7 +9,7 @@ import pytest
 
 import stereometer
 from stereometer.benchmarks import crows_pairs, winobias
-from stereometer.curation import bundles
+from stereometer.curation import split
 from stereometer.curation.split import parted
 from stereometer.shapes.pair.files import statistics
 from stereometer.shapes.pair.items import Pair
@@ -144,10 +144,10 @@ def test_a_split_of_the_released_pairs_is_near_a_quarter_and_shares_no_naming_wo
         "crows-pairs", released("crows_pairs/crows_pairs_anonymized.csv")
     )
     items = all_of(Pair, benchmark.items("pair"))
-    assert max(len(group.items) for group in bundles.bundled(items, bundles.of_both)) == 1306
+    assert max(len(group.items) for group in split.bundled(items, split.of_both)) == 1306
     for seed in range(3):
         found = parted(items, 0.25, seed)
-        assert found.by == bundles.NAMED
+        assert found.by == split.NAMED
         assert sum(len(group.items) for group in found.dev) / len(items) == pytest.approx(
             0.25, abs=0.02
         )

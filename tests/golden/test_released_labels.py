@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stereometer.curation.aggregate.rules import judge_cat
+from stereometer.curation.labels import judge_cat
 from stereometer.shapes.cat.files import read_cats
 from tests.conftest import released
 

@@ -11,8 +11,8 @@ import pytest
 
 import stereometer
 from stereometer.benchmarks import crows_pairs
-from stereometer.curation.analysis import analyses, keywords, sentiment
-from stereometer.curation.audit.audits import audit
+from stereometer.curation import analysis, keywords, sentiment
+from stereometer.curation.audit import audit
 from stereometer.curation.split import parted
 from stereometer.findings.ensemble.combine import ensemble as combine
 from stereometer.findings.ensemble.combine import mean_weights
@@ -179,8 +179,8 @@ def test_keywords_meet_those_of_table_3(cats: list[Cat]) -> None:
 
 def test_validators_of_stereoset(cats: list[Cat]) -> None:
     """12,687 sentences, five labels each; every gold label has at least three votes."""
-    assert analyses.levels(cats) == {"3 of 5": 1223, "4 of 5": 1864, "5 of 5": 1142}
-    alpha = analyses.raw_alpha(cats, QUICK)
+    assert analysis.levels(cats) == {"3 of 5": 1223, "4 of 5": 1864, "5 of 5": 1142}
+    alpha = analysis.raw_alpha(cats, QUICK)
     assert (alpha.units, alpha.labels) == (12_687, 63_435)
     assert alpha.value == pytest.approx(0.668, abs=5e-4)
     low, value, high = bounds(alpha)

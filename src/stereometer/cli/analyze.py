@@ -10,8 +10,7 @@ from stereometer.cli.show import extremes
 from stereometer.show import numbers
 
 if TYPE_CHECKING:
-    from stereometer.curation.analysis.analyses import Analysis, RunAnalysis, ShapeAnalysis
-    from stereometer.curation.analysis.ranked_terms import Term
+    from stereometer.curation.analysis import Analysis, RankedTerm, RunAnalysis, ShapeAnalysis
     from stereometer.shapes.shift import Shift
 
 TERMS = (
@@ -90,7 +89,7 @@ def _print_run(run: RunAnalysis, kind: str) -> None:
         print_shifts(part.shifts, "agreed", kind)
 
 
-def _term(term: Term, kind: str) -> dict[str, str]:
+def _term(term: RankedTerm, kind: str) -> dict[str, str]:
     from stereometer import catalog
 
     shape, leading = catalog.shape(kind), term.leading

@@ -9,7 +9,7 @@ from stereometer.cli.analyze import print_shifts, shift_words
 from stereometer.show import numbers
 
 if TYPE_CHECKING:
-    from stereometer.curation.audit.audits import Audit, Flagged, RunAudit, ShapeAudit
+    from stereometer.curation.audit import Audit, Flagged, RunAudit, ShapeAudit
 
 WARNING = " the examples state stereotypes about people, many of them offensive."
 LEGEND = "Intervals are of one shift at a time, without correction for the number of shifts shown."

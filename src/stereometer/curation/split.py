@@ -2,30 +2,122 @@
 held back.
 
 No term is on both sides, so that what is learnt from one part says nothing by itself about the
-other. The terms are drawn once over the items of all shapes.
+other: items about the same group, found by their words, stay together. The terms are drawn once
+over the items of all shapes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
 from stereometer.benchmarks.benchmark import content
-from stereometer.curation.bundles import Bundle, bundles_of
+from stereometer.curation.english import AGREEMENT, FUNCTION_WORDS, base_form
 from stereometer.curation.runs import curated_shapes
 from stereometer.errors import DataError, UsageError
 from stereometer.files import UTF8, write_json
 from stereometer.options import Benchmark, Column, Data, Encoding, Seed, verb
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
+from stereometer.stats.connected import connected
 from stereometer.tables import Layout
 from stereometer.types import digest_of
 from stereometer.types.document import UNSTORED, Document
 from stereometer.types.shown import Shown
+
+SHORTEST = 3
+"""Letters of a word that can name a group."""
+
+Marks = Callable[[SentenceItem], frozenset[str]]
+"""The words that an item shares with items about the same group."""
+
+
+@dataclass(frozen=True)
+class ItemBundle:
+    """Items that are connected by the words of their changes or by their target term."""
+
+    domain: str
+    """Shape and domain or bias type of most of its items."""
+    words: tuple[str, ...]
+    items: tuple[SentenceItem, ...]
+
+
+def group_words(words: Iterable[str]) -> frozenset[str]:
+    """The base forms of words that can name a group; the parts of a compound stand by
+    themselves."""
+    empty = FUNCTION_WORDS | AGREEMENT
+    parts = [
+        part
+        for word in words
+        if word not in empty and "n't" not in word
+        for part in word.split("-")
+    ]
+    return frozenset(
+        base_form(part) for part in parts if len(part) >= SHORTEST and part not in empty
+    )
+
+
+def _of_term(item: SentenceItem) -> frozenset[str]:
+    return group_words(item.about) | {base_form(" ".join(item.term.lower().split()))}
+
+
+def of_both(item: SentenceItem) -> frozenset[str]:
+    """The target term, or the words that either sentence of a pair has alone."""
+    return _of_term(item) if item.term else group_words([*item.about, *item.instead])
+
+
+def of_named(items: Sequence[SentenceItem]) -> Marks:
+    """Only the words that name the group a stereotype is of: those oftener in the sentence about it
+    than in the other.
+
+    `white` and `American` stand in for so many groups that they would connect nearly all of
+    CrowS-Pairs.
+    """
+    pairs = [item for item in items if not item.term]
+    about = Counter(word for pair in pairs for word in group_words(pair.about))
+    instead = Counter(word for pair in pairs for word in group_words(pair.instead))
+
+    def marks(item: SentenceItem) -> frozenset[str]:
+        if item.term:
+            return _of_term(item)
+        words = group_words(item.about)
+        naming = frozenset(word for word in words if about[word] > instead[word])
+        return naming or frozenset({" ".join(sorted(words))} - {""})
+
+    return marks
+
+
+CONNECTED = "words that only one sentence of a pair has, and target terms"
+NAMED = "words that name the group a stereotype is of, and target terms"
+
+
+def bundles_of(items: Sequence[SentenceItem], largest: float) -> tuple[list[ItemBundle], str]:
+    """Bundles, and what connects them: fewer words where all would put more than the share
+    `largest` into one."""
+    bundles = bundled(items, of_both)
+    if max(len(bundle.items) for bundle in bundles) <= largest * len(items):
+        return bundles, CONNECTED
+    return bundled(items, of_named(items)), NAMED
+
+
+def bundled(items: Sequence[SentenceItem], marks: Marks) -> list[ItemBundle]:
+    """Items connected by marks, directly or through others; one without a mark stands by itself."""
+    words = [marks(item) for item in items]
+    return [
+        _bundle([items[at] for at in places], frozenset().union(*(words[at] for at in places)))
+        for places in connected(words)
+    ]
+
+
+def _bundle(items: Sequence[SentenceItem], words: frozenset[str]) -> ItemBundle:
+    counts = Counter(f"{item.shape} {item.domain}" for item in items)
+    domain = min(counts, key=lambda name: (-counts[name], name))
+    return ItemBundle(domain, tuple(sorted(words)) or (items[0].id,), tuple(items))
+
 
 SHARE = 0.25
 PARTS = ("dev", "test")
@@ -33,7 +125,7 @@ MANIFEST = "split.json"
 
 
 @dataclass(frozen=True)
-class Part:
+class SplitPart:
     """One side of a split: what its file holds."""
 
     part: str
@@ -61,7 +153,7 @@ class SplitParts(Shown, Document):
     share: float
     seed: int
     connected_by: str
-    parts: Sequence[Part]
+    parts: Sequence[SplitPart]
     folder: Path = field(metadata=UNSTORED)
     schema: str = "split@1"
 
@@ -72,8 +164,8 @@ class SplitParts(Shown, Document):
 
 @dataclass(frozen=True)
 class Parted:
-    dev: Sequence[Bundle]
-    test: Sequence[Bundle]
+    dev: Sequence[ItemBundle]
+    test: Sequence[ItemBundle]
     by: str
     """What connects the items of a bundle."""
 
@@ -87,7 +179,7 @@ def parted(items: Sequence[Any], share: float, seed: int) -> Parted:
             "another set."
         )
     lots = sorted(bundles, key=lambda bundle: digest_of([seed, bundle.domain, *bundle.words]))
-    domains: dict[str, list[Bundle]] = {}
+    domains: dict[str, list[ItemBundle]] = {}
     for bundle in lots:
         domains.setdefault(bundle.domain, []).append(bundle)
     chosen = {bundle.words for lot in domains.values() for bundle in _drawn(lot, share)}
@@ -99,11 +191,11 @@ def parted(items: Sequence[Any], share: float, seed: int) -> Parted:
     return Parted(dev, [bundle for bundle in lots if bundle.words not in chosen], by)
 
 
-def _drawn(bundles: Sequence[Bundle], share: float) -> list[Bundle]:
+def _drawn(bundles: Sequence[ItemBundle], share: float) -> list[ItemBundle]:
     """In their order, those that bring the items nearer to the share; at least one on each side
     where there are two."""
     wanted, count = share * sum(len(bundle.items) for bundle in bundles), 0
-    drawn: list[Bundle] = []
+    drawn: list[ItemBundle] = []
     for bundle in bundles:
         if abs(count + len(bundle.items) - wanted) < abs(count - wanted):
             drawn.append(bundle)
@@ -114,7 +206,7 @@ def _drawn(bundles: Sequence[Bundle], share: float) -> list[Bundle]:
     return drawn
 
 
-def _smallest(bundles: Sequence[Bundle]) -> Bundle:
+def _smallest(bundles: Sequence[ItemBundle]) -> ItemBundle:
     return min(bundles, key=lambda bundle: len(bundle.items))
 
 
@@ -175,10 +267,10 @@ def _written(
     folder: Path,
     part: str,
     shape: SentenceShape,
-    bundles: Sequence[Bundle],
+    bundles: Sequence[ItemBundle],
     order: Mapping[tuple[str, str], int],
     hidden: bool,
-) -> Part:
+) -> SplitPart:
     """The items of one shape in their released order; nothing is written where there are none."""
     of_shape = [[item for item in bundle.items if item.shape == shape.name] for bundle in bundles]
     items: list[SentenceItem] = sorted(
@@ -189,7 +281,7 @@ def _written(
         shape.write(path, items, hidden)
     if items and hidden:
         path.chmod(0o600)
-    return Part(
+    return SplitPart(
         part,
         shape.name,
         path.name,

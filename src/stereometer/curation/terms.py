@@ -42,7 +42,7 @@ Row = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Term:
+class TargetTerm:
     """A row of the table."""
 
     target: str
@@ -63,7 +63,7 @@ class Terms(Shown, Document):
 
     unlabelled: int
     """Rows without a label, left out."""
-    terms: tuple[Term, ...]
+    terms: tuple[TargetTerm, ...]
     file: Path | None = field(default=None, metadata=UNSTORED)
     schema: str = "terms@1"
 
@@ -118,7 +118,7 @@ def terms_in(path: Path, domain: str, zipf: Zipf, label: str | None = None) -> T
         ids.setdefault(key, {}).update(dict.fromkeys(_ids(row, column)))
     inside = nested(people)
     rows = [
-        Term(
+        TargetTerm(
             spelt[key],
             domain,
             " ".join(ids[key]),
@@ -263,10 +263,10 @@ def _ids(row: Row, label: str) -> Iterator[str]:
 # ------------------------------------------------------------------------------------------ writing
 
 
-def write(path: Path, rows: Sequence[Term]) -> None:
+def write(path: Path, rows: Sequence[TargetTerm]) -> None:
     with replacing(path) as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(Term.__annotations__)
+        table.writerow(TargetTerm.__annotations__)
         for row in rows:
             rare = "yes" if row.rare else ""
             table.writerow((asdict(row) | {"rare": rare}).values())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Unpack
 
 from stereometer.benchmarks.benchmark import Benchmark as Opened
-from stereometer.curation.audit.audits import faulty
+from stereometer.curation.audit import faulty
 from stereometer.errors import UsageError
 from stereometer.files import UTF8, read_json
 from stereometer.options import (

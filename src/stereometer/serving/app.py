@@ -12,13 +12,16 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from stereometer.errors import StereometerError
-from stereometer.serving.bodies import Chat, Completion, Question, explained
 from stereometer.serving.desk import Desk
-from stereometer.serving.replies import (
+from stereometer.serving.protocol import (
+    Chat,
+    Completion,
     Failure,
-    Refused,
+    Parameters,
+    Refusal,
     Reply,
     columns,
+    explained,
     failure,
     read_tokens,
     reply,
@@ -75,10 +78,10 @@ class Endpoints:
         read = sum(len(content.split()) for _, content in messages)
         return reply(self.model, "chat.completion", choice, read, written)
 
-    def _check_model(self, body: Question) -> None:
+    def _check_model(self, body: Parameters) -> None:
         if body.model not in (None, self.model):
             known = f"there is no model of that name; this is {self.model}"
-            raise Refused(404, known, "model_not_found")
+            raise Refusal(404, known, "model_not_found")
 
     def _encoded(self, text: str) -> Encoding:
         try:
@@ -95,16 +98,16 @@ class Endpoints:
     async def _scored(self, encoding: Encoding) -> list[float]:
         """Of every token but the first, which has nothing before it."""
         if CausalTokens.kind not in self.desk.backend.abilities.kinds:
-            raise Refused(400, "this model gives no log-probabilities of a prompt")
+            raise Refusal(400, "this model gives no log-probabilities of a prompt")
         if len(encoding.ids) < 2:
             return []
         answer = await asyncio.wrap_future(self.desk.ask(CausalTokens(encoding.ids, 1)))
         return list(answer.column("logprob"))
 
 
-def _unreadable(reason: str) -> Refused:
+def _unreadable(reason: str) -> Refusal:
     code = "context_length_exceeded" if reason == TOO_LONG else "invalid_request"
-    return Refused(400, f"the prompt cannot be read: {reason}", code)
+    return Refusal(400, f"the prompt cannot be read: {reason}", code)
 
 
 # ------------------------------------------------------------------------------------- application
@@ -132,7 +135,7 @@ def application(desk: Desk) -> FastAPI:
     async def chat_completions(body: Chat, request: Request) -> dict[str, Any]:
         return await unless_left(request, endpoints.chat(body))
 
-    for kind in (Refused, RequestValidationError, HTTPException, StereometerError, Exception):
+    for kind in (Refusal, RequestValidationError, HTTPException, StereometerError, Exception):
         app.add_exception_handler(kind, _answer_error)
     return app
 
@@ -145,7 +148,7 @@ async def unless_left(
     try:
         await asyncio.wait({answer, left}, return_when=asyncio.FIRST_COMPLETED)
         if not answer.done():
-            raise Refused(LEFT, "the client left", "client_left")
+            raise Refusal(LEFT, "the client left", "client_left")
         return answer.result()
     finally:
         answer.cancel()
@@ -159,14 +162,14 @@ async def _left(request: Request) -> None:
 
 async def _answer_error(request: Request, error: Exception) -> Reply:
     match error:
-        case Refused():
+        case Refusal():
             return failure(error)
         case RequestValidationError():
-            return failure(Refused(400, explained(error.errors())))
+            return failure(Refusal(400, explained(error.errors())))
         case HTTPException():
-            answer = failure(Refused(error.status_code, str(error.detail).lower(), "refused"))
+            answer = failure(Refusal(error.status_code, str(error.detail).lower(), "refused"))
             answer.headers.update(error.headers or {})
             return answer
         case StereometerError():
-            return failure(Refused(400, str(error)))
-    return failure(Refused(500, f"the model cannot answer this ({type(error).__name__})", "failed"))
+            return failure(Refusal(400, str(error)))
+    return failure(Refusal(500, f"the model cannot answer this ({type(error).__name__})", "failed"))

@@ -1,5 +1,6 @@
 """Studies with people: they write items, judge them, or rate groups, in the browser."""
 
-from stereometer.studies.packages import check_packages
+from stereometer.types.packages import check_packages
 
-check_packages()
+NEEDED = "fastapi uvicorn python_multipart itsdangerous sqlalchemy alembic markdown_it rapidfuzz"
+check_packages("Studies", NEEDED.split(), "web")  # before an import fails on one that is missing

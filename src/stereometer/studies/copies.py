@@ -16,10 +16,9 @@ from stereometer.errors import UsageError
 from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair.items import Pair
 from stereometer.studies.database import FILE, answers, metadata, open_database
-from stereometer.studies.kinds.kind import WRITERS, Judging, Source, read_writers
-from stereometer.studies.study import Study
-from stereometer.studies.versions import FOLDER as VERSIONS
-from stereometer.studies.versions import copy_of, refreeze, versions_of
+from stereometer.studies.kinds.kind import WRITERS, Judging, StudySource, read_writers
+from stereometer.studies.study import FOLDER as VERSIONS
+from stereometer.studies.study import Study, copy_of, refreeze, versions_of
 
 FILES = "frozen_files"
 """The table of a backup that holds the study's frozen copies."""
@@ -192,4 +191,4 @@ def _kept(study: Study, participant: str) -> dict[str, Cat | Pair]:
 def _write(study: Study, kept: dict[str, Cat | Pair]) -> None:
     writers = {id_: hash_ for id_, hash_ in study.cached(read_writers).items() if id_ in kept}
     (study.folder / WRITERS).unlink(missing_ok=True)
-    study.kind.start(study.folder, Source(items=list(kept.values()), writers=writers))
+    study.kind.start(study.folder, StudySource(items=list(kept.values()), writers=writers))

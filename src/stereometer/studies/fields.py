@@ -35,7 +35,7 @@ JOINING = re.compile(r"(?<=[^\s\x00-\x7f\u200c\u200d])[\u200c\u200d](?=[^\s\x00-
 """Between letters of Persian or Hindi a joiner is spelling; elsewhere it only hides."""
 
 
-class Field(Protocol):
+class FormField(Protocol):
     """`kind` names the macro that draws it."""
 
     kind: ClassVar[str]
@@ -48,7 +48,7 @@ class Field(Protocol):
 
 
 @dataclass(frozen=True)
-class Scale:
+class ScaleField:
     """A whole number from 0 to 100 between two poles."""
 
     kind: ClassVar[str] = "scale"
@@ -67,7 +67,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceField:
     """One of several options, or, where it is optional, none."""
 
     kind: ClassVar[str] = "choice"
@@ -88,7 +88,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Text:
+class TextField:
     kind: ClassVar[str] = "text"
     name: str
     label: str
@@ -112,7 +112,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberField:
     """A whole number that may be left out."""
 
     kind: ClassVar[str] = "number"
@@ -154,7 +154,7 @@ def no_rule(values: Values) -> Complaints:
 
 @dataclass(frozen=True)
 class Form:
-    fields: Sequence[Field]
+    fields: Sequence[FormField]
     rule: Rule = no_rule
     """What is asked of the fields together, once each is fine."""
     stored: Mapping[str, str] = field(default_factory=dict)

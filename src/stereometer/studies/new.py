@@ -17,7 +17,7 @@ from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair.items import Pair
 from stereometer.studies.config import OUTCOMES, read_config
 from stereometer.studies.kinds import kind_called
-from stereometer.studies.kinds.kind import Source
+from stereometer.studies.kinds.kind import StudySource
 from stereometer.studies.people import open_edition
 from stereometer.studies.secrets import new_secrets, read_secrets, write_secrets
 from stereometer.studies.study import Study, open_study
@@ -90,7 +90,7 @@ def _person_key(source: str | None) -> str | None:
     return read_secrets(Path(source)).person_key
 
 
-def _source(kind: str, source: str | None, sample: int | None, seed: int) -> Source:
+def _source(kind: str, source: str | None, sample: int | None, seed: int) -> StudySource:
     takes = kind_called(kind).made_from
     if sample is not None and takes != "items":
         raise UsageError(f"--sample draws items to judge. A {kind} study has none. Leave it out.")
@@ -100,11 +100,11 @@ def _source(kind: str, source: str | None, sample: int | None, seed: int) -> Sou
             "folder. Leave out --from and edit groups.csv and traits.csv."
         )
     if takes == "file":
-        return Source(file=Path(source) if source else None)
-    return _items(kind, source or STARTER, sample, seed) if takes == "items" else Source()
+        return StudySource(file=Path(source) if source else None)
+    return _items(kind, source or STARTER, sample, seed) if takes == "items" else StudySource()
 
 
-def _items(kind: str, source: str, sample: int | None, seed: int) -> Source:
+def _items(kind: str, source: str, sample: int | None, seed: int) -> StudySource:
     items: Sequence[Item]
     if (Path(source) / "study.toml").is_file():
         items, writers = written_items(open_study(source))
@@ -115,7 +115,7 @@ def _items(kind: str, source: str, sample: int | None, seed: int) -> Source:
     if kind == "validate-pairs":
         pairs = [item for item in items if isinstance(item, Pair)]
         chosen = pairs or [cat.as_pair() for cat in cats if cat.task == "intrasentence"]
-    return Source(items=_sampled(chosen, sample, seed, source), writers=writers)
+    return StudySource(items=_sampled(chosen, sample, seed, source), writers=writers)
 
 
 def _sampled(items: Sequence[T], sample: int | None, seed: int, source: str) -> list[T]:

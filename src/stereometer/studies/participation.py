@@ -15,8 +15,6 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from stereometer.studies import assignment
-from stereometer.studies.assignment import COUNTED, OPEN, RETURNED
 from stereometer.studies.database import (
     Database,
     answers,
@@ -27,11 +25,23 @@ from stereometer.studies.database import (
     tombstones,
 )
 from stereometer.studies.fields import Form
-from stereometer.studies.kinds.kind import INSTRUCTIONS, Page, Person, last_pages
+from stereometer.studies.kinds.kind import INSTRUCTIONS, Page, Respondent, last_pages
 from stereometer.studies.panels import PANELS
-from stereometer.studies.people import Participant, everybody, kept, withheld
-from stereometer.studies.study import Study
-from stereometer.studies.versions import current, join, study_of, versions_of
+from stereometer.studies.people import (
+    COUNTED,
+    OPEN,
+    RETURNED,
+    Participant,
+    everybody,
+    kept,
+    lease,
+    least_filled,
+    places_taken,
+    renew,
+    settle,
+    withheld,
+)
+from stereometer.studies.study import Study, current, join, study_of, versions_of
 
 PAUSED = "paused"
 FIRST = Page(INSTRUCTIONS, "instructions.html", Form(()))
@@ -42,7 +52,7 @@ NEAR = 4
 
 
 @dataclass(frozen=True)
-class Arrival:
+class PanelArrival:
     """Who comes, and how; nothing of it is stored before consent."""
 
     panel: str
@@ -72,7 +82,7 @@ class Standing:
 
     study: Study
     """As it was when they consented."""
-    person: Person
+    person: Respondent
     page: Page | None
     outcome: str | None
     steps: int = 0
@@ -95,7 +105,7 @@ class Participation:
 
     def has_room(self) -> bool:
         with self.database.read() as connection:
-            taken = assignment.places_taken(connection, self.clock(), current(connection))
+            taken = places_taken(connection, self.clock(), current(connection))
         quota = self.study.config.quota.judgements
         return any(taken[unit.name] < quota for unit in self.study.units)
 
@@ -106,12 +116,12 @@ class Participation:
             ).scalar()
         return value == "yes"
 
-    def known(self, arrival: Arrival) -> str | None:
+    def known(self, arrival: PanelArrival) -> str | None:
         """The number of somebody who has consented before; None of who is new."""
         with self.database.read() as connection:
             return self._known(connection, arrival)
 
-    def _known(self, connection: Connection, arrival: Arrival) -> str | None:
+    def _known(self, connection: Connection, arrival: PanelArrival) -> str | None:
         hashed = self.study.secrets.person
         row = connection.execute(
             select(participants.c.id, participants.c.visit).where(
@@ -122,12 +132,12 @@ class Participation:
             raise OtherVisit
         return str(row.id) if row is not None else None
 
-    def consent(self, arrival: Arrival) -> str | None:
+    def consent(self, arrival: PanelArrival) -> str | None:
         """The participant's number, new or from before; None where no place is left."""
         with self.database.write() as connection:
             return self._known(connection, arrival) or self._enrol(connection, arrival)
 
-    def _enrol(self, connection: Connection, arrival: Arrival) -> str | None:
+    def _enrol(self, connection: Connection, arrival: PanelArrival) -> str | None:
         version = join(connection, self.study, self.clock())
         hashed = self.study.secrets.person
         person = hashed(arrival.panel, arrival.identity)
@@ -149,14 +159,14 @@ class Participation:
         connection.execute(
             payments.insert().values(participant=id_, ids=json.dumps(dict(arrival.ids)))
         )
-        assignment.lease(connection, id_, names, self.study.config.quota.expiry(now))
+        lease(connection, id_, names, self.study.config.quota.expiry(now))
         return id_
 
     def _units_for(self, connection: Connection, person: str, version: int) -> list[str]:
         quota = self.study.config.quota
         others = [unit for unit in self.study.units if unit.writer != person]
-        taken = assignment.places_taken(connection, self.clock(), version)
-        return assignment.chosen(others, taken, quota.judgements, quota.per_person, self.lot)
+        taken = places_taken(connection, self.clock(), version)
+        return least_filled(others, taken, quota.judgements, quota.per_person, self.lot)
 
     # ---------------------------------------------------------------------------- page after page
 
@@ -190,7 +200,7 @@ class Participation:
             if key == INSTRUCTIONS:
                 values = before.study.kind.arrangement(before.study, before.person)
             quota, counts_at_once = before.study.config.quota, before.study.kind.counts_at_once
-            lost = assignment.renew(connection, participant, before.version, quota, self.clock())
+            lost = renew(connection, participant, before.version, quota, self.clock())
             if before.page.unit not in lost or not counts_at_once:
                 self._store(connection, before, values)
             (now,) = everybody(connection, participant)
@@ -215,7 +225,7 @@ class Participation:
             )
         )
         if page.unit is not None and standing.study.kind.counts_at_once:
-            assignment.settle(connection, participant, COUNTED, [page.unit])
+            settle(connection, participant, COUNTED, [page.unit])
 
     # --------------------------------------------------------------------------------- the end
 
@@ -232,7 +242,7 @@ class Participation:
     ) -> None:
         state = COUNTED if outcome == "complete" else RETURNED
         before = (OPEN, COUNTED) if outcome == "failed" else (OPEN,)
-        assignment.settle(connection, participant, state, before=before)
+        settle(connection, participant, state, before=before)
         connection.execute(
             update(participants)
             .where(participants.c.id == participant)
@@ -325,5 +335,5 @@ def _under_way(study: Study, found: Participant) -> Standing:
     return Standing(study, found.person, due, None, len(pages), done, version=found.version)
 
 
-def pages_of(study: Study, person: Person) -> Sequence[Page]:
+def pages_of(study: Study, person: Respondent) -> Sequence[Page]:
     return [FIRST, *study.kind.pages(study, person), *last_pages(study, person)]

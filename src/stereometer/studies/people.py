@@ -1,27 +1,33 @@
-"""Everybody who took part, read from the database: what exports and progress are made of; those of
-one version are an edition."""
+"""Everybody who took part, read from the database: what exports and progress are made of (those of
+one version are an edition); and who is given what: places at units, kept by leases, so that no
+quota is missed or passed.
+
+A lease is `open` while a person works, `counted` when their work counts, `returned` when the place
+is free again. A unit is full when its counted and its open, unexpired leases reach the quota.
+Places change inside a writing transaction, which only one process has at a time.
+"""
 
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from sqlalchemy import Column, ColumnElement, Connection, select, true
+from sqlalchemy import Column, ColumnElement, Connection, and_, func, or_, select, true, update
 
 from stereometer.errors import UsageError
-from stereometer.studies.assignment import RETURNED
+from stereometer.studies.config import Quota
 from stereometer.studies.database import Database, answers, leases, participants, tombstones
-from stereometer.studies.kinds.kind import Person
-from stereometer.studies.study import Study
-from stereometer.studies.versions import Version, open_answers, study_of, versions_of
+from stereometer.studies.kinds.kind import Respondent, Unit
+from stereometer.studies.study import Study, Version, open_answers, study_of, versions_of
 
 
 @dataclass(frozen=True)
 class Participant:
-    person: Person
+    person: Respondent
     hash: str
     """The keyed hash under which a panel's id is known."""
     panel: str
@@ -61,7 +67,7 @@ def everybody(connection: Connection, number: str | None = None) -> list[Partici
         times.setdefault(row.participant, {})[row.page] = row.at
     return [
         Participant(
-            Person(row.id, tuple(states.get(row.id, ())), sent.get(row.id, {}), row.language),
+            Respondent(row.id, tuple(states.get(row.id, ())), sent.get(row.id, {}), row.language),
             row.person,
             row.panel,
             row.version,
@@ -142,3 +148,77 @@ def open_edition(study: Study, url: str | None = None, number: int | None = None
     """An edition from a study's database, whose folder is still what people have consented to."""
     with closing(open_answers(study, url)) as database:
         return edition_of(study, database, number)
+
+
+OPEN, COUNTED, RETURNED = "open", "counted", "returned"
+
+
+def places_taken(connection: Connection, now: float, version: int) -> Counter[str]:
+    """Counted and open leases by unit, of the people of a version."""
+    taken = (
+        select(leases.c.unit, func.count().label("places"))
+        .join(participants, participants.c.id == leases.c.participant)
+        .where(participants.c.version == version)
+        .where(
+            or_(leases.c.state == COUNTED, and_(leases.c.state == OPEN, leases.c.expires_at > now))
+        )
+    )
+    rows = connection.execute(taken.group_by(leases.c.unit))
+    return Counter({row.unit: row.places for row in rows})
+
+
+def least_filled(
+    units: Sequence[Unit], taken: Counter[str], quota: int, wanted: int, lot: random.Random
+) -> list[str]:
+    """Names of the least filled units that have a place left, at random among equals."""
+    free = [unit.name for unit in units if taken[unit.name] < quota]
+    lot.shuffle(free)
+    return sorted(free, key=taken.__getitem__)[:wanted]
+
+
+def lease(
+    connection: Connection, participant: str, names: Sequence[str], expires_at: float
+) -> None:
+    if names:
+        connection.execute(
+            leases.insert(),
+            [
+                {
+                    "participant": participant,
+                    "unit": name,
+                    "place": place,
+                    "state": OPEN,
+                    "expires_at": expires_at,
+                }
+                for place, name in enumerate(names, 1)
+            ],
+        )
+
+
+def renew(
+    connection: Connection, participant: str, version: int, quota: Quota, now: float
+) -> set[str]:
+    """Keep a person's places; those that had expired and that others have taken are returned."""
+    mine = leases.c.participant == participant, leases.c.state == OPEN
+    rows = connection.execute(select(leases.c.unit, leases.c.expires_at).where(*mine)).all()
+    expired = [row.unit for row in rows if row.expires_at <= now]
+    taken = places_taken(connection, now, version) if expired else Counter()
+    lost = {unit for unit in expired if taken[unit] >= quota.judgements}
+    settle(connection, participant, RETURNED, lost)
+    connection.execute(update(leases).where(*mine).values(expires_at=quota.expiry(now)))
+    return lost
+
+
+def settle(
+    connection: Connection,
+    participant: str,
+    state: str,
+    units: Collection[str] | None = None,
+    before: Collection[str] = (OPEN,),
+) -> None:
+    """Turn a person's open leases, or those of some units, into counted or returned ones; those
+    that had counted too, where the person's work is left out after all."""
+    mine = update(leases).where(leases.c.participant == participant, leases.c.state.in_(before))
+    if units is not None:
+        mine = mine.where(leases.c.unit.in_(units))
+    connection.execute(mine.values(state=state))

@@ -15,16 +15,15 @@ from pathlib import Path
 import httpx2
 from fastapi import FastAPI
 
-from stereometer.curation.aggregate.rules import NO_TYPE
+from stereometer.curation.labels import NO_TYPE
 from stereometer.errors import StereometerError
 from stereometer.studies.database import open_database
-from stereometer.studies.kinds import judge_cats, judge_pairs
+from stereometer.studies.kinds.judging import cats_of, pairs_of
 from stereometer.studies.kinds.survey import MIDDLE, NOTHING, read_traits
 from stereometer.studies.pages.app import Limits, make_app
 from stereometer.studies.panels import PANELS, invitation
 from stereometer.studies.participation import Participation
-from stereometer.studies.study import Study, open_study
-from stereometer.studies.versions import FOLDER
+from stereometer.studies.study import FOLDER, Study, open_study
 
 
 @dataclass
@@ -128,7 +127,7 @@ def hashed_mean(group: str, trait: str) -> float:
 
 
 @dataclass
-class Memory:
+class VisitMemory:
     """What somebody remembers of the pages before."""
 
     lot: random.Random
@@ -136,7 +135,7 @@ class Memory:
     last: str = ""
 
 
-def careless(study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
+def careless(study: Study, seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
     return {name: _anything(control, memory.lot) for name, control in seen.controls.items()}
 
 
@@ -150,7 +149,7 @@ def _anything(control: Control, lot: random.Random) -> str:
 class Careful:
     means: Means = hashed_mean
 
-    def __call__(self, study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
+    def __call__(self, study: Study, seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
         page = seen.action.rsplit("/", 1)[-1]
         if page in ("instructions", "comments"):
             return {}
@@ -165,7 +164,7 @@ class Careful:
         }[page.split("-")[0]]
         return manner(study, seen, memory)
 
-    def _rate(self, study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
+    def _rate(self, study: Study, seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
         before = memory.ratings.get(seen.heading)
         ratings = {
             name: self._rating(seen.heading, control, (before or {}).get(name), memory)
@@ -174,7 +173,7 @@ class Careful:
         memory.ratings[seen.heading], memory.last = ratings, seen.heading
         return {name: str(value) for name, value in ratings.items()}
 
-    def _rating(self, group: str, control: Control, before: int | None, memory: Memory) -> int:
+    def _rating(self, group: str, control: Control, before: int | None, memory: VisitMemory) -> int:
         """A trait is known by its right pole, also where that stands on the left."""
         turned = bool(control.data["turned"])
         view = self.means(group, control.data["left" if turned else "right"])
@@ -182,7 +181,7 @@ class Careful:
         spread = NOISE if before is None else 4
         return round(min(100, max(0, memory.lot.gauss(mean, spread))))
 
-    def _check(self, study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
+    def _check(self, study: Study, seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
         if "name" in seen.controls:
             options = seen.controls["name"].options
             names = {unit.label: unit.name for unit in study.units}
@@ -194,7 +193,7 @@ class Careful:
         return {"high": (high or [NOTHING])[0], "low": (low or [NOTHING])[0]}
 
 
-def _of_themselves(seen: SeenForm, memory: Memory) -> dict[str, str]:
+def _of_themselves(seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
     """Some answer to questions with choices; the rest is left out, as everything may be."""
     return {
         name: memory.lot.choice(control.options)
@@ -203,7 +202,7 @@ def _of_themselves(seen: SeenForm, memory: Memory) -> dict[str, str]:
     }
 
 
-def _write_cat(study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
+def _write_cat(study: Study, seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
     stereotype, against, unrelated = memory.lot.choice(WORDS)
     number, term = memory.lot.randint(2, 90), seen.heading
     within = next(iter(seen.controls)) != "context"
@@ -223,7 +222,7 @@ def _write_cat(study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
     }
 
 
-def _write_pair(study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
+def _write_pair(study: Study, seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
     number = memory.lot.randint(2, 90)
     bias_type, first, second, rest = memory.lot.choice(PAIRS)
     return {
@@ -234,17 +233,17 @@ def _write_pair(study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
     }
 
 
-def _label(study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
+def _label(study: Study, seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
     unit = {
         candidate.text: label
-        for cat in study.cached(judge_cats.read_items).values()
+        for cat in study.cached(cats_of).values()
         for label, candidate in cat.candidates.items()
     }
     return {name: unit[control.label.strip()] for name, control in seen.controls.items()}
 
 
-def _judge(study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
-    pairs = study.cached(judge_pairs.read_items).values()
+def _judge(study: Study, seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
+    pairs = study.cached(pairs_of).values()
     pair = next(pair for pair in pairs if set(pair.texts.values()) == set(seen.quotes))
     shown_first = seen.quotes[0] == pair.sent_more
     offered = seen.controls["type"].options
@@ -319,7 +318,7 @@ async def _all(
 async def _visit(
     app: FastAPI, study: Study, number: int, manner: str, lot: random.Random, careful: Careful
 ) -> Visit:
-    memory = Memory(lot)
+    memory = VisitMemory(lot)
     leave_after = lot.randint(1, 4) if manner == "leaving" else MOST_PAGES
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app=app), base_url=ADDRESS, follow_redirects=True

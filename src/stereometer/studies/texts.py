@@ -33,7 +33,7 @@ MODEL_WORDS = ("model_cue", "model_scale", "model_page")
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
+class StudyTexts:
     folder: Path
     pages: Mapping[str, str]
     words: Mapping[str, str]
@@ -115,7 +115,7 @@ def _put_in(text: str, values: Mapping[str, object]) -> str:
     return text
 
 
-def read_texts(folder: Path, kind: str) -> Texts:
+def read_texts(folder: Path, kind: str) -> StudyTexts:
     """A study's texts; a word that its folder leaves out is the one that ships."""
     if not folder.is_dir():
         raise DataError(
@@ -130,7 +130,7 @@ def read_texts(folder: Path, kind: str) -> Texts:
     _check_words(folder / WORDS, own, shipped, {**names, **also})
     shipped_also = shipped.pop("also")
     also = {**(shipped_also if folder.name == "en" else {}), **also}
-    return Texts(folder, pages, {**shipped, "language": folder.name, **own}, names, also)
+    return StudyTexts(folder, pages, {**shipped, "language": folder.name, **own}, names, also)
 
 
 def _check_words(

@@ -95,7 +95,7 @@ def serve(
     announce: Callable[[str], None] = LOG.warning,
 ) -> None:
     """Serve a study until it is stopped; `announce` gets its addresses."""
-    from stereometer.studies.serve import serve_study
+    from stereometer.studies.pages.app import serve_study
 
     serve_study(Path(folder), host, port, tuple(name), database, https, tuple(proxy), announce)
 
@@ -113,7 +113,7 @@ def check(
     ] = None,
 ) -> StudyPlan:
     """What is missing, how many people a study takes, what it costs and what it can show."""
-    from stereometer.studies.planning import check_document
+    from stereometer.studies.progress import check_document
 
     return StudyPlan(**check_document(_opened(folder), Path(pilot) if pilot else None, within))
 
@@ -142,9 +142,9 @@ def rehearse(
 @verb
 def revise(folder: Folder, *, database: Database = None) -> Told:
     """Begin a new version of a study that has changed since people consented."""
-    from stereometer.studies import versions
+    from stereometer.studies.study import revise as new_version
 
-    number, changed = versions.revise(_opened(folder), database, time.time())
+    number, changed = new_version(_opened(folder), database, time.time())
     return Told(
         f"Version {number} begins: {', '.join(changed)} changed. Start the server again. Every "
         f"quota begins again; `study export --version {number - 1}` has the answers so far."
@@ -170,7 +170,7 @@ def export(
     database: Database = None,
 ) -> Told:
     """Write items or ratings, labels, who was left out, a data statement and Croissant metadata."""
-    from stereometer.studies.export.folder import export_study
+    from stereometer.studies.export import export_study
 
     document = export_study(_opened(folder), Path(out), database, version)
     return Told(
@@ -215,7 +215,7 @@ def withdraw(
 ) -> Told:
     """Remove everything a participant sent. A note that somebody withdrew stays."""
     from stereometer.studies.copies import remove_copies
-    from stereometer.studies.serve import participation_of
+    from stereometer.studies.pages.app import participation_of
 
     participation = participation_of(Path(folder), database)
     number = participation.holder(code)
@@ -233,7 +233,7 @@ def withdraw(
 @verb
 def forget_ids(folder: Folder, *, database: Database = None) -> Told:
     """Delete the ids that panels gave, once everybody is paid."""
-    from stereometer.studies.serve import participation_of
+    from stereometer.studies.pages.app import participation_of
 
     count, remains = participation_of(Path(folder), database).forget_ids()
     return Told(f"{count} participants' ids are deleted. {remains}".rstrip())
@@ -244,7 +244,7 @@ def payments(
     folder: Folder, to: Annotated[str | Path, "The table to write."], *, database: Database = None
 ) -> Told:
     """Write whom to pay, with the ids that the panel gave. Keep the table to yourself."""
-    from stereometer.studies.payments import write_payments
+    from stereometer.studies.export import write_payments
 
     count = write_payments(_opened(folder), Path(to), database)
     return Told(
@@ -262,7 +262,7 @@ def exclude(
     database: Database = None,
 ) -> Told:
     """Leave a participant out of the results. They are paid, and others get their places."""
-    from stereometer.studies.serve import participation_of
+    from stereometer.studies.pages.app import participation_of
 
     participation = participation_of(Path(folder), database)
     number = participation.member(person)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from stereometer.curation.aggregate.aggregation import aggregate
-from stereometer.curation.aggregate.rules import (
+from stereometer.curation.labels import (
     STRENGTH,
     JudgedPair,
     Vote,
+    aggregate,
     judge_again,
     judge_cat,
     judge_pair,

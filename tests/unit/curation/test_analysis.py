@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import stereometer
 from stereometer import catalog
-from stereometer.curation.analysis import analyses, keywords, ranked_terms, sentiment
-from stereometer.curation.analysis.analyses import analyze
-from stereometer.curation.audit.audits import audit
+from stereometer.curation import analysis, keywords, sentiment
+from stereometer.curation.analysis import analyze, ranked_terms
+from stereometer.curation.audit import audit
 from stereometer.errors import UsageError
 from stereometer.report import tables
 from stereometer.shapes.cat import shape as cat_shape
@@ -88,7 +88,7 @@ class Judge:
 
 def contrast(
     items: Sequence[SentenceItem], shape: SentenceShape = cat_shape.SHAPE
-) -> sentiment.Contrast:
+) -> sentiment.ToneContrast:
     """Of all items, the first."""
     signs = sentiment.signs(items, shape, Judge())
     return sentiment.contrasts(items, shape, signs, QUICK)[0]
@@ -205,14 +205,14 @@ def test_levels_count_the_least_agreed_candidate() -> None:
     items = [cat(1, level=5), cat(2, level=4), cat(3, level=3), cat(4, level=3)]
     worse = {"unrelated": cat(5, level=3).candidates["unrelated"]}
     mixed = replace(cat(5), candidates={**cat(5).candidates, **worse})
-    assert analyses.levels([*items, mixed]) == {"3 of 5": 3, "4 of 5": 1, "5 of 5": 1}
-    assert analyses.agreed(items, 4) == {"i1", "i2"}
+    assert analysis.levels([*items, mixed]) == {"3 of 5": 3, "4 of 5": 1, "5 of 5": 1}
+    assert analysis.agreed(items, 4) == {"i1", "i2"}
 
 
 def test_items_without_votes_are_said_to_have_none() -> None:
-    assert analyses.levels([Pair("p", "a", "b", "age")]) == {"not validated": 1}
+    assert analysis.levels([Pair("p", "a", "b", "age")]) == {"not validated": 1}
     assert Pair("p", "a", "b", "age", votes=(("age",), ("race",))).own_votes == (1, 2)
-    assert analyses.raw_alpha([Pair("p", "a", "b", "age")], QUICK).why
+    assert analysis.raw_alpha([Pair("p", "a", "b", "age")], QUICK).why
 
 
 # --------------------------------------------------------------------------------------- whole runs
@@ -225,7 +225,7 @@ def measured(name: object, place: Path, **more: Any) -> Result:
 
 
 def test_terms_of_a_run_stand_at_both_ends_once(tmp_path: Path) -> None:
-    rows = ranked_terms.table(measured("starter", tmp_path, measure=["cat-likelihood"]), 3)
+    rows = ranked_terms(measured("starter", tmp_path, measure=["cat-likelihood"]), 3)
     assert next(row.target for row in rows if row.domain == "gender") == ""
     for domain in {row.domain for row in rows}:
         ranked = [row for row in rows if row.domain == domain and row.target]
@@ -254,7 +254,7 @@ def test_a_term_is_at_one_end(count: int, ends: int, most: int, least: int) -> N
         for at, place in enumerate(places)
         for name in ("lms", "ss", "icat")
     ]
-    rows = ranked_terms.table(SimpleNamespace(estimates=estimates, kind="cat"), ends)  # type: ignore[arg-type]
+    rows = ranked_terms(SimpleNamespace(estimates=estimates, kind="cat"), ends)  # type: ignore[arg-type]
     assert [row.end for row in rows] == ["domain", *["most"] * most, *["least"] * least]
     assert list(rows[0].as_json()) == ["domain", "target", "end", "lms", "ss", "icat"]
     assert [row.target for row in rows if row.end == "most"] == [
@@ -268,7 +268,7 @@ def _at(name: str, value: float, **place: str) -> Estimate:
 
 def test_terms_are_ranked_without_the_metrics_that_a_result_does_not_have() -> None:
     estimates = [_at("ss", 50.0, domain="trade"), _at("ss", 60.0, domain="trade", target="smith")]
-    rows = ranked_terms.table(SimpleNamespace(estimates=estimates, kind="cat"))  # type: ignore[arg-type]
+    rows = ranked_terms(SimpleNamespace(estimates=estimates, kind="cat"))  # type: ignore[arg-type]
     assert [(row.target, list(row.estimates)) for row in rows] == [("", ["ss"]), ("smith", ["ss"])]
 
 
@@ -281,7 +281,7 @@ def test_terms_are_those_that_a_shape_says(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(catalog, "shape", lambda kind: ByWord())
     words = [_at("gap", float(at), field="trade", word=word) for at, word in enumerate("ab")]
     result = SimpleNamespace(estimates=[_at("gap", 1.0, field="trade"), *words], kind="by-word")
-    rows = ranked_terms.table(result)  # type: ignore[arg-type]
+    rows = ranked_terms(result)  # type: ignore[arg-type]
     assert [(row.target, row.end) for row in rows] == [
         ("", "domain"),
         ("b", "most"),
@@ -300,7 +300,7 @@ def test_the_report_lists_terms_by_the_metric_and_slices_of_the_shape() -> None:
 
 def test_a_shape_without_terms_has_no_table_of_them() -> None:
     estimates = [_at("pair_preference", 50.0, bias_type="age")]
-    assert not ranked_terms.table(SimpleNamespace(estimates=estimates, kind="pair"))  # type: ignore[arg-type]
+    assert not ranked_terms(SimpleNamespace(estimates=estimates, kind="pair"))  # type: ignore[arg-type]
 
 
 def test_metrics_where_validators_agree(tmp_path: Path) -> None:

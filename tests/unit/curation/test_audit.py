@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.curation.audit.audits import audit
-from stereometer.curation.audit.errata import ACTIONS, Errata, Erratum, corrected, read_errata
-from stereometer.curation.audit.flags import FLAGS
+from stereometer.curation.audit import audit
+from stereometer.curation.errata import ACTIONS, Errata, Erratum, corrected, read_errata
+from stereometer.curation.flags import FLAGS
 from stereometer.errors import DataError, StereometerError, UnknownName
 from stereometer.findings.shift import AUDIT, load_audit
 from stereometer.report import write_report
@@ -377,18 +377,18 @@ def test_items_that_are_all_alike_are_not_each_compared_with_each(
 ) -> None:
     """Of 3,000 near-duplicates every one is flagged, in a number of comparisons that grows with
     their number and not with its square."""
-    from stereometer.curation.audit import duplicates
+    from stereometer.curation import flags
 
     calls = 0
-    alike = duplicates.alike
+    alike = flags.alike
 
     def counted(first: frozenset[str], second: frozenset[str]) -> float:
         nonlocal calls
         calls += 1
         return alike(first, second)
 
-    monkeypatch.setattr(duplicates, "alike", counted)
+    monkeypatch.setattr(flags, "alike", counted)
     shared = [f"word{at}" for at in range(12)]
     sets = {f"i{at}": frozenset([*shared, f"own{at}"]) for at in range(3000)}
-    assert len(duplicates.near(sets)) == 3000
+    assert len(flags.near(sets)) == 3000
     assert calls < 30_000

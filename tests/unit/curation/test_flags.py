@@ -10,9 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.curation.audit.duplicates import alike, duplicates, is_farther, near
-from stereometer.curation.audit.flags import FLAGS, Background, background_of, flags_for, is_glued
 from stereometer.curation.english import mentions, wants_an
+from stereometer.curation.flags import (
+    FLAGS,
+    Background,
+    alike,
+    background_of,
+    duplicates,
+    flags_for,
+    is_farther,
+    is_glued,
+    near,
+)
 from stereometer.shapes.cat.items import Candidate, Cat
 from stereometer.shapes.pair.items import Pair
 from tests.strategies import MODERATE

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer import catalog
-from stereometer.curation import bundles
+from stereometer.curation import split as splitting
 from stereometer.curation.split import parted, split
 from stereometer.errors import DataError, UsageError
 from stereometer.report import write_report
@@ -108,7 +108,7 @@ def test_another_seed_gives_another_split() -> None:
 def test_the_words_of_a_change_are_base_forms_without_function_words(
     more: str, less: str, words: set[str]
 ) -> None:
-    assert bundles.of_both(Pair("p", more, less, "age")) == words
+    assert splitting.of_both(Pair("p", more, less, "age")) == words
 
 
 def test_forms_of_a_word_and_words_beside_it_stay_together() -> None:
@@ -156,7 +156,7 @@ def test_no_changed_word_is_on_both_sides(
         found = parted(items, share, seed)
     except UsageError:
         return
-    marks = bundles.of_both if found.by == bundles.CONNECTED else bundles.of_named(items)
+    marks = splitting.of_both if found.by == splitting.CONNECTED else splitting.of_named(items)
     dev, test = (
         {word for group in side for item in group.items for word in marks(item)}
         for side in (found.dev, found.test)
@@ -185,7 +185,7 @@ def test_words_of_the_other_group_do_not_connect_everything() -> None:
         for at in range(3)
     ]
     found = parted(items, 0.25, 0)
-    assert found.by == bundles.NAMED
+    assert found.by == splitting.NAMED
     assert sorted(group.words for group in [*found.dev, *found.test]) == sorted(
         (group,) for group in groups
     )
@@ -201,7 +201,7 @@ def test_the_lot_is_drawn_once_over_all_shapes(tmp_path: Path) -> None:
             cats_of = open_benchmark(str(folder / f"{part}-cat.json")).items("cat")
             pairs_of = open_benchmark(str(folder / f"{part}-pair.csv")).items("pair")
             items: list[SentenceItem] = [*all_of(Cat, cats_of), *all_of(Pair, pairs_of)]
-            sides[part] = {word for item in items for word in bundles.of_both(item)}
+            sides[part] = {word for item in items for word in splitting.of_both(item)}
         assert "grandmother" in sides["dev"] | sides["test"]
         assert not sides["dev"] & sides["test"]
 
@@ -256,7 +256,7 @@ def test_the_list_of_parts_holds_no_text_and_no_hidden_term(tmp_path: Path) -> N
     told = (tmp_path / "parts" / "split.json").read_text()
     assert "librarian" not in told
     assert json.loads(told)["schema"] == "split@1"
-    assert json.loads(told)["connected_by"] == bundles.CONNECTED
+    assert json.loads(told)["connected_by"] == splitting.CONNECTED
 
 
 def read_back(name: str, path: Path, items: Sequence[Item]) -> Sequence[Item]:

@@ -18,17 +18,16 @@ from sqlalchemy import select
 
 from stereometer.studies import database
 from stereometer.studies.database import answers, leases, participants, tombstones
-from stereometer.studies.export.folder import export_study
-from stereometer.studies.export.tables import demographics
+from stereometer.studies.export import export_study, payment_rows
 from stereometer.studies.kinds import KINDS
-from stereometer.studies.kinds.kind import Person
+from stereometer.studies.kinds.kind import Respondent
 from stereometer.studies.new import new_study
-from stereometer.studies.pages import visitor
+from stereometer.studies.pages import participant
 from stereometer.studies.panels import PANELS, arrival_ids, invitation
-from stereometer.studies.payments import payment_rows
 from stereometer.studies.people import Participant
-from stereometer.studies.rehearsal import Careful, Memory, read_form, rehearse
+from stereometer.studies.rehearsal import Careful, VisitMemory, read_form, rehearse
 from stereometer.studies.study import Study, open_study
+from stereometer.studies.tables import demographics
 from tests.builders.commands import assert_refused, call
 from tests.builders.studies import (
     Browser,
@@ -93,7 +92,7 @@ def through(
     study: Study, change: Callable[[str, dict[str, str]], object] = lambda action, sent: None
 ) -> list[str]:
     """The HTML of every page of a careful person whose answers `change` may spoil."""
-    memory, client = Memory(random.Random(3)), Browser(study)
+    memory, client = VisitMemory(random.Random(3)), Browser(study)
     response = client.get("/", params=ANNA)
     pages = [response.text]
     while (seen := read_form(response.text)).action:
@@ -241,7 +240,7 @@ def test_a_clock_that_is_set_back_ends_no_visit(
     codes = []
     for hours in (-2, 30):
         now = time.time() + 3600 * hours
-        monkeypatch.setattr(f"{visitor.__name__}.time.time", lambda now=now: now)
+        monkeypatch.setattr(f"{participant.__name__}.time.time", lambda now=now: now)
         codes.append(client.get("/page").status_code)
         monkeypatch.undo()
     assert codes == [200, 403]
@@ -349,7 +348,7 @@ def rows_of(said: list[tuple[str, ...]], hidden: tuple[str, ...] = ()) -> list[t
     questions = ("gender", "race", "state")
     people = [
         Participant(
-            Person(str(at), (), {"demographics": dict(zip(questions, row, strict=True))}),
+            Respondent(str(at), (), {"demographics": dict(zip(questions, row, strict=True))}),
             *("", "open", 1, 0.0, None, "complete", (), {}),
         )
         for at, row in enumerate(said)

@@ -24,13 +24,13 @@ from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from stereometer.shapes.pair.files import write as write_pairs
-from stereometer.studies.assignment import COUNTED, OPEN
 from stereometer.studies.database import answers, leases, participants
-from stereometer.studies.kinds.judge_pairs import read_items
+from stereometer.studies.kinds.judging import pairs_of
 from stereometer.studies.kinds.kind import write_writers
 from stereometer.studies.new import new_study
 from stereometer.studies.pages.showing import end_page
 from stereometer.studies.participation import Standing
+from stereometer.studies.people import COUNTED, OPEN
 from stereometer.studies.study import Study, open_study
 from tests.builders.fieldwork import person_hash
 from tests.builders.studies import desk, finish, set_toml, small_survey, valid_answer
@@ -204,7 +204,7 @@ class Judging(Fieldwork):
         new_study("validate-pairs", self.folder / "s")
         study = set_toml(self.folder / "s", judgements=QUOTA, per_person=2, name="prolific")
         hashes = [person_hash(study, f"person {number}") for number in (1, 2, 3)]
-        pairs = list(study.cached(read_items).values())[:6]
+        pairs = list(study.cached(pairs_of).values())[:6]
         write_pairs(study.folder / "pairs.csv", pairs)
         writers = zip((pair.id for pair in pairs), hashes * 2, strict=True)
         write_writers(study.folder, dict(writers))

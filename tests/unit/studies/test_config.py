@@ -12,9 +12,9 @@ from stereometer.studies.kinds import KINDS
 from stereometer.studies.new import new_study
 from stereometer.studies.pages import showing
 from stereometer.studies.pages.showing import consent_page
-from stereometer.studies.planning import check_document
+from stereometer.studies.progress import check_document
 from stereometer.studies.study import Study, open_study
-from stereometer.studies.texts import Texts
+from stereometer.studies.texts import StudyTexts
 from tests.builders.commands import assert_refused, call
 from tests.builders.studies import edited, set_toml
 
@@ -117,7 +117,7 @@ def test_check_renders_every_page_in_every_language(
     study = new_study(kind, tmp_path / kind, languages=languages)
     rendered = set()
 
-    def page(study: Study, texts: Texts, template: str, *status: int, **values: Any) -> Any:
+    def page(study: Study, texts: StudyTexts, template: str, *status: int, **values: Any) -> Any:
         rendered.add((texts.folder.name, template))
         return shown(study, texts, template, *status, **values)
 

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from stereometer.errors import UsageError
+from stereometer.studies import export
 from stereometer.studies.database import open_database
-from stereometer.studies.export import folder as folder_module
-from stereometer.studies.export.folder import export_study
+from stereometer.studies.export import export_study, payment_rows, write_payments
 from stereometer.studies.new import new_study
-from stereometer.studies.payments import payment_rows, write_payments
 from stereometer.studies.rehearsal import MANNERS, rehearse
 from stereometer.studies.study import Study
 from tests.builders.commands import call
@@ -152,7 +151,7 @@ def test_an_export_that_was_killed_is_not_in_the_way_of_the_next(
     study, _ = rehearse(small_survey(tmp_path / "s").folder, 2)
     out = tmp_path / "out"
     with monkeypatch.context() as killed:
-        killed.setattr(folder_module, "write_croissant", lambda *_: 1 / 0)
+        killed.setattr(export, "write_croissant", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             export_study(study, out)
     assert not out.exists()

@@ -6,14 +6,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stereometer.studies.fields import Choice, Field, Form, Number, Scale, Text, tidy
+from stereometer.studies.fields import (
+    ChoiceField,
+    Form,
+    FormField,
+    NumberField,
+    ScaleField,
+    TextField,
+    tidy,
+)
 
-FIELDS: list[Field] = [
-    Scale("scale", "cold", "warm"),
-    Choice("choice", "Which?", (("a", "A"), ("b", "B"))),
-    Choice("optional", "Which?", (("a", "A"),), required=False),
-    Text("text", "Write", 20),
-    Number("number", "How many?", 18, 110),
+FIELDS: list[FormField] = [
+    ScaleField("scale", "cold", "warm"),
+    ChoiceField("choice", "Which?", (("a", "A"), ("b", "B"))),
+    ChoiceField("optional", "Which?", (("a", "A"),), required=False),
+    TextField("text", "Write", 20),
+    NumberField("number", "How many?", 18, 110),
 ]
 
 
@@ -35,10 +43,10 @@ def test_hostile_forms_give_allowed_values_or_complaints(sent: dict[str, str]) -
 @pytest.mark.parametrize("text", ["", "101", "-1", "1e2", "٥", "50.5", "050 "])
 def test_ratings_are_whole_numbers_from_0_to_100(text: str) -> None:
     if text == "050 ":
-        assert Scale("s", "a", "b").read(text.strip()) == 50
+        assert ScaleField("s", "a", "b").read(text.strip()) == 50
         return
     with pytest.raises(ValueError, match="rating"):
-        Scale("s", "a", "b").read(text)
+        ScaleField("s", "a", "b").read(text)
 
 
 def test_control_and_invisible_characters_leave_a_text() -> None:
@@ -62,4 +70,4 @@ def test_joiners_stay_where_they_are_spelling(text: str, kept: bool) -> None:
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-2", "@x", "＝1+1"])
 def test_a_text_that_a_table_program_would_run_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="odd_start"):
-        Text("t", "Write").read(text)
+        TextField("t", "Write").read(text)

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from stereometer.studies.database import answers, open_database, participants
-from stereometer.studies.export.tables import write_table
 from stereometer.studies.fields import FORMULA_SIGNS, tidy
 from stereometer.studies.kinds import KINDS
 from stereometer.studies.new import new_study
-from stereometer.studies.pages import visitor
+from stereometer.studies.pages import participant
 from stereometer.studies.pages.app import Limits
-from stereometer.studies.rehearsal import Careful, Memory, SeenForm, read_form
+from stereometer.studies.rehearsal import Careful, SeenForm, VisitMemory, read_form
 from stereometer.studies.study import Study
+from stereometer.studies.tables import write_table
 from tests.builders.studies import Browser, app_of, set_toml, small_survey, stored
 
 PIECES = (
@@ -44,7 +44,7 @@ class Intruder:
 
     def __init__(self, study: Study) -> None:
         self.study, self.app = study, app_of(study)
-        self.memory = Memory(random.Random(1))
+        self.memory = VisitMemory(random.Random(1))
 
     def client(self) -> httpx2.AsyncClient:
         transport = httpx2.ASGITransport(app=self.app)
@@ -160,7 +160,7 @@ def test_a_visit_that_is_too_old_or_tampered_with_has_ended(
     client.consented()
     inside = client.get("/page").status_code
     with monkeypatch.context() as later:
-        later.setattr(visitor, "HOURS", -1)
+        later.setattr(participant, "HOURS", -1)
         old = client.get("/page").status_code
     signed = client.cookies["study"]
     client.cookies.clear()

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from stereometer.errors import DataError
-from stereometer.studies.kinds.judge_pairs import VIEWS
-from stereometer.studies.kinds.kind import Page, Person
+from stereometer.studies.kinds.judging import VIEWS
+from stereometer.studies.kinds.kind import Page, Respondent
 from stereometer.studies.kinds.survey import NOTHING, ratings, repeated
-from stereometer.studies.kinds.write_pairs import TYPES, bonuses
+from stereometer.studies.kinds.writing import TYPES, bonuses
 from stereometer.studies.new import new_study
 from stereometer.studies.pages.showing import task_page
 from stereometer.studies.participation import Standing
@@ -25,7 +25,7 @@ def names(page: Page) -> list[str]:
 
 
 def first_page(study: Study, unit: str | None = None) -> Page:
-    person = Person("p", (unit or study.units[0].name,), {})
+    person = Respondent("p", (unit or study.units[0].name,), {})
     return study.kind.pages(study, person)[0]
 
 
@@ -57,7 +57,7 @@ def test_words_come_first_within_a_sentence_and_the_neutral_one_across_sentences
     page = first_page(writing, f"librarian/{task}")
     assert names(page) == list(sent)
     assert (page.shown["term"], page.shown["domain"]) == ("librarian", "profession")
-    person = Person("p", (f"librarian/{task}",), {})
+    person = Respondent("p", (f"librarian/{task}",), {})
     shown = task_page(Standing(writing, person, page, None), "t", {}, {})
     assert b"<strong>profession</strong>" in shown.body
     assert not complaints(page, **sent)
@@ -178,7 +178,7 @@ def test_bonuses_are_sets_of_four_different_types(types: str, sets: int) -> None
 def test_the_tally_counts_what_was_written_so_far(pairs: Study) -> None:
     written = {f"write-{at}": {**PAIR, "type": TYPES[at]} for at in range(1, 5)}
     units = tuple(unit.name for unit in pairs.units[:5])
-    tally = pairs.kind.pages(pairs, Person("p", units, written))[4].shown["tally"]
+    tally = pairs.kind.pages(pairs, Respondent("p", units, written))[4].shown["tally"]
     assert tally == {"pairs": 4, "types": 4, "size": 4, "sets": 1, "bonus": "1.00 USD"}
 
 
@@ -214,7 +214,7 @@ def test_pairs_are_judged_by_four_questions(
 @pytest.mark.parametrize(("kind", "count"), [("validate-cats", 6), ("validate-pairs", 2)])
 def test_the_order_of_sentences_is_by_lot(tmp_path: Path, kind: str, count: int) -> None:
     study = new_study(kind, tmp_path / "v")
-    people = [Person(f"p{at}", (study.units[0].name,), {}) for at in range(60)]
+    people = [Respondent(f"p{at}", (study.units[0].name,), {}) for at in range(60)]
     pages = [study.kind.pages(study, person)[0] for person in people]
     shown = {(page.shown.get("sentences"), *map(str, page.form.fields)) for page in pages}
     assert len(shown) == count
@@ -236,7 +236,7 @@ def answered(study: Study, name: str, who: Who = ("en", UNITS), **changes: Any) 
     answers: dict[str, dict[str, Any]] = {f"rate-{at}": FULL for at in range(1, 5)}
     answers |= {"rate-again": FULL, "check-name": {"name": name}}
     answers |= {"check-traits": {"high": TRAITS[0], "low": NOTHING}, **changes}
-    return dict(study.kind.checks(study, Person("p", units, answers, language)))
+    return dict(study.kind.checks(study, Respondent("p", units, answers, language)))
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,7 @@ def test_orders_and_poles_are_drawn_for_each_person_kept_and_exported(tmp_path: 
     study = small_survey(tmp_path / "s")
     orders, turned = set(), set()
     for number in range(30):
-        person = Person(f"p{number}", UNITS, {})
+        person = Respondent(f"p{number}", UNITS, {})
         drawn = study.kind.arrangement(study, person)
         orders.add(tuple(drawn["order"]))
         turned |= set(drawn["turned"])
@@ -342,7 +342,7 @@ def test_orders_and_poles_are_drawn_for_each_person_kept_and_exported(tmp_path: 
             assert drawn["order"][row["place"] - 1] == row["trait"]
     assert (len(orders), len(turned)) == (6, 3)
     fixed = set_toml(study.folder, trait_order="fixed", poles="fixed")
-    assert fixed.kind.arrangement(fixed, Person("p", UNITS, {})) == {
+    assert fixed.kind.arrangement(fixed, Respondent("p", UNITS, {})) == {
         "order": [*TRAITS], "turned": [],
     }  # fmt: skip
 
@@ -372,17 +372,17 @@ def test_a_repeated_rating_is_alike_on_the_same_side_or_within_20(
 def test_pages_follow_the_papers_order_and_the_last_group_is_not_repeated(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "s")
     units = ("man", "woman", "non-binary", "trans")
-    keys = [page.key for page in study.kind.pages(study, Person("p", units, {}))]
+    keys = [page.key for page in study.kind.pages(study, Respondent("p", units, {}))]
     assert keys == [
         "rate-1", "check-name", "rate-2", "check-traits", "rate-3", "rate-4", "rate-again",
     ]  # fmt: skip
-    again = {repeated(Person(f"p{at}", units, {})) for at in range(60)}
+    again = {repeated(Respondent(f"p{at}", units, {})) for at in range(60)}
     assert again == {"man", "woman", "non-binary"}
 
 
 def test_the_name_can_be_chosen_from_four(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "s", name_check="choice")
-    pages = study.kind.pages(study, Person("p", ("man", "woman"), {}))
+    pages = study.kind.pages(study, Respondent("p", ("man", "woman"), {}))
     (field,) = pages[1].form.fields
     assert len(field.options) == 4  # type: ignore[attr-defined]
 

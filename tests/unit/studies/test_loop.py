@@ -11,7 +11,7 @@ import pytest
 import stereometer
 from stereometer.errors import StereometerError
 from stereometer.shapes.cat.files import read_cats
-from stereometer.studies.export.folder import export_study
+from stereometer.studies.export import export_study
 from stereometer.studies.kinds.survey import read_groups, read_traits
 from stereometer.studies.new import new_study
 from stereometer.studies.rehearsal import Careful, rehearse

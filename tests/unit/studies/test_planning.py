@@ -15,7 +15,7 @@ from stereometer.findings.align.names import Names
 from stereometer.findings.align.ratings import read_ratings
 from stereometer.stats.polarised import polarised
 from stereometer.studies.new import new_study
-from stereometer.studies.planning import PUBLISHED, RATERS, check_document, precision, spread_of
+from stereometer.studies.progress import PUBLISHED, RATERS, check_document, precision, spread_of
 from tests.builders.studies import small_survey
 from tests.conftest import released
 

@@ -12,9 +12,9 @@ from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from stereometer.errors import UsageError
-from stereometer.studies.assignment import COUNTED
 from stereometer.studies.copies import backup_sqlite, move_to
 from stereometer.studies.database import answers, leases, open_database
+from stereometer.studies.people import COUNTED
 from tests.builders.postgres import emptied, postgres
 from tests.builders.studies import Desk, desk, finish, small_survey
 

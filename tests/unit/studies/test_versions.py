@@ -15,10 +15,9 @@ from sqlalchemy import select, text
 from stereometer.benchmarks.abc.items import data_file
 from stereometer.errors import DataError, UsageError
 from stereometer.studies.database import answers, open_database, participants
-from stereometer.studies.export.folder import export_study
+from stereometer.studies.export import export_study
 from stereometer.studies.new import new_study
-from stereometer.studies.study import Study, open_study
-from stereometer.studies.versions import open_answers
+from stereometer.studies.study import Study, open_answers, open_study
 from tests.builders.commands import assert_refused, call
 from tests.builders.studies import (
     Browser,

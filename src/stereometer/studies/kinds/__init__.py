@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from stereometer.errors import UnknownName
-from stereometer.studies.kinds.judge_cats import JUDGE_CATS
-from stereometer.studies.kinds.judge_pairs import JUDGE_PAIRS
+from stereometer.studies.kinds.judging import JUDGE_CATS, JUDGE_PAIRS
 from stereometer.studies.kinds.kind import Kind
 from stereometer.studies.kinds.survey import SURVEY
-from stereometer.studies.kinds.write_cats import WRITE_CATS
-from stereometer.studies.kinds.write_pairs import WRITE_PAIRS
+from stereometer.studies.kinds.writing import WRITE_CATS, WRITE_PAIRS
 
 KINDS: dict[str, Kind] = {
     kind.name: kind for kind in (SURVEY, WRITE_CATS, JUDGE_CATS, WRITE_PAIRS, JUDGE_PAIRS)

@@ -21,17 +21,17 @@ from stereometer.studies.fields import (
     NO_ANSWER,
     NUMBERS,
     TEXTS,
-    Choice,
-    Field,
+    ChoiceField,
     Form,
-    Number,
-    Text,
+    FormField,
+    NumberField,
+    TextField,
 )
 from stereometer.tables import read_table
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study
-    from stereometer.studies.texts import Texts
+    from stereometer.studies.texts import StudyTexts
 
 WRITERS = "writers.csv"
 WRITER_COLUMNS = ("item", "writer")
@@ -86,7 +86,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Person:
+class Respondent:
     """What decides the pages of a participant."""
 
     id: str
@@ -117,7 +117,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Source:
+class StudySource:
     """What a new study is made from: items to judge, or a file; empty if it starts from scratch."""
 
     file: Path | None = None
@@ -172,26 +172,26 @@ class Kind(ABC):
     def units(self, study: Study) -> Sequence[Unit]: ...
 
     @abstractmethod
-    def page(self, study: Study, person: Person, at: int, unit: str) -> Page:
+    def page(self, study: Study, person: Respondent, at: int, unit: str) -> Page:
         """The page about a person's unit, counted from 1."""
 
-    def pages(self, study: Study, person: Person) -> Sequence[Page]:
+    def pages(self, study: Study, person: Respondent) -> Sequence[Page]:
         """The pages between the instructions and the last questions."""
         return [self.page(study, person, at, unit) for at, unit in enumerate(person.units, 1)]
 
-    def arrangement(self, study: Study, person: Person) -> Mapping[str, Any]:
+    def arrangement(self, study: Study, person: Respondent) -> Mapping[str, Any]:
         """What is drawn for a person before the first task, and kept with their answers."""
         return {}
 
-    def checks(self, study: Study, person: Person) -> Mapping[str, bool]:
+    def checks(self, study: Study, person: Respondent) -> Mapping[str, bool]:
         """Whether each check was passed, of a person who has answered everything."""
         return {}
 
-    def judged(self, study: Study, person: Person) -> Iterable[tuple[str, str | float]]:
+    def judged(self, study: Study, person: Respondent) -> Iterable[tuple[str, str | float]]:
         """What a person judged, and how."""
         return ()
 
-    def written(self, study: Study, person: Person) -> Sequence[Cat | Pair]:
+    def written(self, study: Study, person: Respondent) -> Sequence[Cat | Pair]:
         """The items that a person wrote."""
         return ()
 
@@ -200,7 +200,7 @@ class Kind(ABC):
         return None
 
     @abstractmethod
-    def start(self, folder: Path, source: Source) -> None:
+    def start(self, folder: Path, source: StudySource) -> None:
         """Write the materials of a new study."""
 
 
@@ -216,7 +216,7 @@ class Judging(Kind):
         writers = study.cached(read_writers)
         return [Unit(id_, id_, writers.get(id_, "")) for id_ in self.items(study)]
 
-    def pages(self, study: Study, person: Person) -> Sequence[Page]:
+    def pages(self, study: Study, person: Respondent) -> Sequence[Page]:
         """Those of items that are still there: who wrote them may have withdrawn."""
         items = self.items(study)
         return [
@@ -230,21 +230,21 @@ DEMOGRAPHICS = "demographics"
 COMMENTS = "comments"
 
 
-def last_pages(study: Study, person: Person) -> Sequence[Page]:
+def last_pages(study: Study, person: Respondent) -> Sequence[Page]:
     texts = study.texts(person.language)
     questions = [_question(texts, name) for name in study.config.demographics]
-    comments = Text(COMMENTS, texts.word("comments"), 2000, required=False, rows=5)
+    comments = TextField(COMMENTS, texts.word("comments"), 2000, required=False, rows=5)
     pages = [Page(DEMOGRAPHICS, "demographics.html", Form(questions))] if questions else []
     return [*pages, Page(COMMENTS, "comments.html", Form([comments]))]
 
 
-def _question(texts: Texts, name: str) -> Field:
+def _question(texts: StudyTexts, name: str) -> FormField:
     label = texts.word(f"demographics_{name}")
     if name in NUMBERS:
-        return Number(name, label, *NUMBERS[name], withhold=texts.word("prefer_not_to_say"))
+        return NumberField(name, label, *NUMBERS[name], withhold=texts.word("prefer_not_to_say"))
     if name in TEXTS:
         withhold = texts.word("prefer_not_to_say")
-        return Text(name, label, TEXTS[name], required=False, withhold=withhold)
+        return TextField(name, label, TEXTS[name], required=False, withhold=withhold)
     words = [(value, texts.word(f"{name}_{value.replace('-', '_')}")) for value in CHOICES[name]]
     options = (*words, (NO_ANSWER, texts.word("prefer_not_to_say")))
-    return Choice(name, label, options, required=False)
+    return ChoiceField(name, label, options, required=False)

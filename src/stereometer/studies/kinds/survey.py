@@ -15,14 +15,14 @@ from rapidfuzz.distance import OSA
 from stereometer.benchmarks.abc.items import data_file
 from stereometer.benchmarks.abc.survey import RATED, SOCIETY
 from stereometer.errors import did_you_mean
-from stereometer.studies.fields import Choice, Form, Scale, Text
+from stereometer.studies.fields import ChoiceField, Form, ScaleField, TextField
 from stereometer.studies.kinds.kind import (
     INSTRUCTIONS,
     Defaults,
     Kind,
     Page,
-    Person,
-    Source,
+    Respondent,
+    StudySource,
     Unit,
     read_materials,
     write_materials,
@@ -38,7 +38,7 @@ SHORT = 3
 """Letters of a name that may only be exchanged."""
 
 
-class Options(BaseModel):
+class SurveyOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     society: str = SOCIETY
@@ -72,7 +72,7 @@ def read_groups(study: Study) -> dict[str, str]:
 
 
 def _rated(study: Study, known: Sequence[str]) -> Sequence[str]:
-    wanted = study.options(Options).groups
+    wanted = study.options(SurveyOptions).groups
     for name in wanted:
         if name not in known:
             raise study.bad_setting(
@@ -101,12 +101,12 @@ poles = "random"               # or "fixed": nobody gets a scale turned round
 ASKED = ("gender", "race", "age", "education", "area", "state", "years")
 
 
-class Survey(Kind):
+class GroupSurvey(Kind):
     name = "survey"
     does = "How groups are seen"
     about = "groups"
     leaves = "Numbers from 0 to 100 on scales between two opposite traits; no free text."
-    options = Options
+    options = SurveyOptions
     settings = SETTINGS
     defaults = Defaults(20, 4, 2.0, 10, ASKED)
     materials = ("groups.csv", "traits.csv")
@@ -119,10 +119,10 @@ class Survey(Kind):
     def units(self, study: Study) -> Sequence[Unit]:
         return [Unit(name, label) for name, label in study.cached(read_groups).items()]
 
-    def page(self, study: Study, person: Person, at: int, unit: str) -> Page:
+    def page(self, study: Study, person: Respondent, at: int, unit: str) -> Page:
         return _rating(study, person, f"rate-{at}", unit)
 
-    def pages(self, study: Study, person: Person) -> Sequence[Page]:
+    def pages(self, study: Study, person: Respondent) -> Sequence[Page]:
         groups = person.units
         pages = [self.page(study, person, at, name) for at, name in enumerate(groups, 1)]
         checks = [_name_check(study, person, groups[0])] if groups else []
@@ -132,17 +132,17 @@ class Survey(Kind):
             pages.insert(place, check)
         return [*pages, _rating(study, person, "rate-again", repeated(person))]
 
-    def arrangement(self, study: Study, person: Person) -> Mapping[str, Any]:
+    def arrangement(self, study: Study, person: Respondent) -> Mapping[str, Any]:
         """The order of the traits, and those whose poles are exchanged, on every page alike."""
-        options, lot = study.options(Options), person.lot(INSTRUCTIONS)
+        options, lot = study.options(SurveyOptions), person.lot(INSTRUCTIONS)
         order = [trait.name for trait in study.cached(read_traits)]
         turned = lot.sample(order, len(order) // 2) if options.poles == "random" else []
         if options.trait_order == "random":
             lot.shuffle(order)
         return {"order": order, "turned": turned}
 
-    def checks(self, study: Study, person: Person) -> Mapping[str, bool]:
-        options = study.options(Options)
+    def checks(self, study: Study, person: Respondent) -> Mapping[str, bool]:
+        options = study.options(SurveyOptions)
         passed = {
             "name": _named(study, options, person),
             "repeat": _alike(study, options, person) >= options.repeat_share,
@@ -151,21 +151,21 @@ class Survey(Kind):
             passed["traits"] = _sides_right(person)
         return passed
 
-    def judged(self, study: Study, person: Person) -> Iterable[tuple[str, float]]:
+    def judged(self, study: Study, person: Respondent) -> Iterable[tuple[str, float]]:
         for row in ratings(study, person):
             yield f"{row['group']}/{row['trait']}", row["rating"]
 
-    def start(self, folder: Path, source: Source) -> None:
+    def start(self, folder: Path, source: StudySource) -> None:
         shutil.copyfile(data_file("traits.csv"), folder / "traits.csv")
         rows = {row["name"]: row for _, row in read_table(data_file("groups.csv"), ["plural"])}
         groups = [(name, rows[name]["plural"], rows[name]["domain"]) for name in RATED]
         write_materials(folder / "groups.csv", [("name", "label", "domain"), *groups])
 
 
-SURVEY = Survey()
+SURVEY = GroupSurvey()
 
 
-def repeated(person: Person) -> str:
+def repeated(person: Respondent) -> str:
     """The group that is rated again: any but the last, at random."""
     return person.lot("repeat").choice(person.units[:-1] or person.units)
 
@@ -173,18 +173,18 @@ def repeated(person: Person) -> str:
 # -------------------------------------------------------------------------------------------- pages
 
 
-def _label(study: Study, person: Person, group: str) -> str:
+def _label(study: Study, person: Respondent, group: str) -> str:
     label = study.cached(read_groups)[group]
     return study.texts(person.language).name(label)
 
 
-def _turned(person: Person) -> Sequence[str]:
+def _turned(person: Respondent) -> Sequence[str]:
     """Traits whose right pole this person sees on the left."""
     turned: Sequence[str] = person.answers.get(INSTRUCTIONS, {}).get("turned", ())
     return turned
 
 
-def _scales(study: Study, person: Person) -> dict[str, Scale]:
+def _scales(study: Study, person: Respondent) -> dict[str, ScaleField]:
     """By trait, the scale as this person sees it, in their order. A control is numbered by the
     table: names of traits are no names for a form."""
     name_of, traits = study.texts(person.language).name, study.cached(read_traits)
@@ -192,44 +192,45 @@ def _scales(study: Study, person: Person) -> dict[str, Scale]:
     for at, trait in enumerate(traits):
         turned = trait.name in _turned(person)
         left, right = (trait.right, trait.left) if turned else (trait.left, trait.right)
-        scales[trait.name] = Scale(f"t{at}", name_of(left), name_of(right), turned)
+        scales[trait.name] = ScaleField(f"t{at}", name_of(left), name_of(right), turned)
     return {
         name: scales[name] for name in person.answers.get(INSTRUCTIONS, {}).get("order", scales)
     }
 
 
-def _rating(study: Study, person: Person, key: str, group: str) -> Page:
+def _rating(study: Study, person: Respondent, key: str, group: str) -> Page:
     scales = _scales(study, person)
     form = Form([*scales.values()], stored={scale.name: name for name, scale in scales.items()})
     number = len(person.units) + 1 if key == "rate-again" else int(key.removeprefix("rate-"))
     shown = {
         "group": _label(study, person, group),
-        "society": study.texts(person.language).name(study.options(Options).society),
+        "society": study.texts(person.language).name(study.options(SurveyOptions).society),
         "number": number,
         "of": len(person.units) + 1,
     }
     return Page(key, "rate.html", form, group, shown)
 
 
-def _name_check(study: Study, person: Person, group: str) -> Page:
+def _name_check(study: Study, person: Respondent, group: str) -> Page:
     label = study.texts(person.language).word("check_name")
-    if study.options(Options).name_check == "text":
-        return Page("check-name", "questions.html", Form([Text("name", label, 80)]))
+    if study.options(SurveyOptions).name_check == "text":
+        return Page("check-name", "questions.html", Form([TextField("name", label, 80)]))
     others = [name for name in study.cached(read_groups) if name != group]
     lot = person.lot("name")
     four = [group, *lot.sample(others, min(3, len(others)))]
     lot.shuffle(four)
     options = tuple((name, _label(study, person, name)) for name in four)
-    return Page("check-name", "questions.html", Form([Choice("name", label, options)]))
+    return Page("check-name", "questions.html", Form([ChoiceField("name", label, options)]))
 
 
-def _trait_check(study: Study, person: Person, group: str) -> Page:
+def _trait_check(study: Study, person: Respondent, group: str) -> Page:
     texts = study.texts(person.language)
     scales = _scales(study, person)
     names = [(name, f"{scale.left} – {scale.right}") for name, scale in scales.items()]
     options = (*names, (NOTHING, texts.word("check_no_trait")))
     fields = [
-        Choice(side, texts.word(f"check_{side}"), options, listed=True) for side in ("high", "low")
+        ChoiceField(side, texts.word(f"check_{side}"), options, listed=True)
+        for side in ("high", "low")
     ]
     shown = {"about": _label(study, person, group)}
     return Page("check-traits", "questions.html", Form(fields), None, shown)
@@ -238,7 +239,7 @@ def _trait_check(study: Study, person: Person, group: str) -> Page:
 # ------------------------------------------------------------------------------------------- checks
 
 
-def _named(study: Study, options: Options, person: Person) -> bool:
+def _named(study: Study, options: SurveyOptions, person: Respondent) -> bool:
     group, sent = person.units[0], person.answers["check-name"]["name"]
     if options.name_check == "choice":
         return bool(sent == group)
@@ -252,7 +253,7 @@ def _named(study: Study, options: Options, person: Person) -> bool:
     return away[group] < math.inf and away[group] == min(away.values())
 
 
-def _away(typed: str, names: set[str], options: Options) -> float:
+def _away(typed: str, names: set[str], options: SurveyOptions) -> float:
     """Edits between what was typed and the nearest name of a group: "women" is not "men", and in a
     short name fewer letters may differ: "n" is nobody's, and "mean" is not "men", but "mne" is."""
     forms = {form for name in names for form in (name, f"{name}s", name.removesuffix("s"))}
@@ -276,7 +277,7 @@ def _bare(text: str, left_out: Collection[str]) -> str:
     return " ".join(part for part in _plain(text).split() if part not in left_out)
 
 
-def _sides_right(person: Person) -> bool:
+def _sides_right(person: Respondent) -> bool:
     """Left and right are those of the page."""
     said, turned = person.answers["check-traits"], _turned(person)
     ratings = {
@@ -290,7 +291,7 @@ def _sides_right(person: Person) -> bool:
     return all(said[side] in (names or {NOTHING}) for side, names in sides.items())
 
 
-def _alike(study: Study, options: Options, person: Person) -> float:
+def _alike(study: Study, options: SurveyOptions, person: Respondent) -> float:
     """The share of traits that were rated alike both times."""
     first = person.answers[f"rate-{person.units.index(repeated(person)) + 1}"]
     again = person.answers["rate-again"]
@@ -306,7 +307,7 @@ def _side(rating: int) -> int:
     return (rating > MIDDLE) - (rating < MIDDLE)
 
 
-def ratings(study: Study, person: Person) -> list[dict[str, Any]]:
+def ratings(study: Study, person: Respondent) -> list[dict[str, Any]]:
     """One row per group and trait, of the first time a group was rated, with the trait's place on
     the page and whether its poles were exchanged there."""
     turned = _turned(person)

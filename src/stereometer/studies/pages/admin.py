@@ -12,9 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from stereometer.studies.export.folder import zipped_export
+from stereometer.studies.export import zipped_export
+from stereometer.studies.pages.participant import fresh
 from stereometer.studies.pages.showing import render
-from stereometer.studies.pages.visitor import fresh
 from stereometer.studies.participation import Participation
 from stereometer.studies.progress import progress_of
 from stereometer.studies.secrets import Secrets, admin_hash, read_secrets

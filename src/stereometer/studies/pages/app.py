@@ -1,13 +1,16 @@
-"""The application: participants' pages, the researcher's page, what guards both, and what people
-see when a page cannot be shown."""
+"""A study on the web: participants' pages, the researcher's page, what guards both, what people see
+when a page cannot be shown, and the server that puts them together."""
 
 from __future__ import annotations
 
+import ipaddress
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
+import uvicorn
 from fastapi import FastAPI
 from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
@@ -16,12 +19,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from stereometer.errors import DataError
+from stereometer.errors import DataError, UsageError
+from stereometer.studies.database import open_database
 from stereometer.studies.pages import admin, participant
-from stereometer.studies.pages.showing import notice_page
-from stereometer.studies.pages.visitor import Cookies, wanted_language
+from stereometer.studies.pages.participant import Cookies, wanted_language
+from stereometer.studies.pages.showing import notice_page, render_everything
 from stereometer.studies.participation import OtherVisit, Participation
-from stereometer.studies.study import Study
+from stereometer.studies.secrets import new_admin_token, read_secrets
+from stereometer.studies.study import Study, open_answers, open_study
 from stereometer.web import AddressLimit, BodyLimit, RateLimit, SecurityHeaders
 
 LOG = logging.getLogger("stereometer")
@@ -104,3 +109,51 @@ def make_app(
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
     app.add_middleware(SecurityHeaders)
     return app
+
+
+def participation_of(folder: Path, database: str | None = None) -> Participation:
+    study = open_study(folder)
+    return Participation(study, open_database(study.folder, database))
+
+
+def serve_study(
+    folder: Path,
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    database: str | None,
+    https: bool,
+    proxies: tuple[str, ...],
+    say: Callable[[str], None],
+) -> None:
+    if not _is_loopback(host) and not names:
+        raise UsageError(
+            f"--host {host} lets other machines in. The study must know the name they use, so that "
+            "nobody can pretend to be it. Add --name study.example.org."
+        )
+    study = open_study(folder)
+    token = None if read_secrets(folder).admin_hash else new_admin_token(folder)
+    render_everything(study)
+    participation = Participation(study, open_answers(study, database))
+    address = f"http{'s' if https else ''}://{names[0] if names else f'{host}:{port}'}"
+    say(f"{participation.study.config.title}: {address}")
+    say(f"Researcher's page: {address}/admin")
+    if token:
+        say(f"Its token, shown only now: {token}")
+    app = make_app(participation, (*LOOPBACK, host, *names), https)
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,12 +1,17 @@
-"""What a participant sees: consent, page after page, a way out, the end."""
+"""What a participant sees: consent, page after page, a way out, the end; and who is at the browser:
+one signed cookie that expires, and the token that forms carry."""
 
 from __future__ import annotations
 
+import hmac
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from fastapi import APIRouter
+from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -20,18 +25,89 @@ from stereometer.studies.pages.showing import (
     notice_page,
     task_page,
 )
-from stereometer.studies.pages.visitor import Cookies, Visitor, wanted_language
 from stereometer.studies.panels import PANELS, arrival_ids
-from stereometer.studies.participation import Arrival, Participation, Standing
-from stereometer.studies.versions import digest
+from stereometer.studies.participation import PanelArrival, Participation, Standing
+from stereometer.studies.study import digest
 from stereometer.web import RateLimit
+
+
+def fresh(signer: URLSafeTimedSerializer, value: str, hours: float) -> Any:
+    """What was signed; None where it is not ours or too old. A value from the near future was
+    signed before the clock was set back, and is as good as any."""
+    try:
+        signed, at = signer.loads(value, return_timestamp=True)
+    except BadSignature:
+        return None
+    return signed if abs(time.time() - at.timestamp()) <= 3600 * hours else None
+
+
+COOKIE = "study"
+VISIT = "visit"
+"""What an open link gives in place of a panel's ids."""
+HOURS = 24
+
+
+@dataclass(frozen=True)
+class Visitor:
+    nonce: str
+    language: str
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """The panel's ids, until consent."""
+    participant: str = ""
+
+    def enrolled(self, participant: str) -> Visitor:
+        """An open link is known again by the visit alone, which says nothing about anybody."""
+        visit = {name: value for name, value in self.ids.items() if name == VISIT}
+        return replace(self, participant=participant, ids=visit)
+
+
+def wanted_language(request: Request, languages: Sequence[str]) -> str:
+    """The one asked for, the first the browser accepts, or the study's first."""
+    accepted = request.headers.get("accept-language", "").replace(";", ",").split(",")
+    wanted = [request.query_params.get("lang", ""), *(part.strip()[:2] for part in accepted)]
+    return next((language for language in wanted if language in languages), languages[0])
+
+
+@dataclass(frozen=True)
+class Cookies:
+    key: str
+    secure: bool
+
+    def read(self, request: Request) -> Visitor | None:
+        """None where there is no cookie, it is too old, or it is not ours."""
+        value = fresh(self._signer("visit"), request.cookies.get(COOKIE, ""), HOURS)
+        try:
+            return Visitor(**value)
+        except TypeError:
+            return None
+
+    def write(self, response: Response, visitor: Visitor) -> None:
+        response.set_cookie(
+            COOKIE,
+            str(self._signer("visit").dumps(asdict(visitor))),
+            max_age=HOURS * 3600,
+            httponly=True,
+            samesite="lax",
+            secure=self.secure,
+        )
+
+    def form_token(self, visitor: Visitor) -> str:
+        return str(self._signer("form").dumps(visitor.nonce))
+
+    def is_form_token(self, visitor: Visitor, token: str) -> bool:
+        nonce = fresh(self._signer("form"), token, HOURS)
+        return isinstance(nonce, str) and hmac.compare_digest(nonce, visitor.nonce)
+
+    def _signer(self, salt: str) -> URLSafeTimedSerializer:
+        return URLSafeTimedSerializer(self.key, salt=salt)
+
 
 PREVIEW = "preview"
 LATE = "late"
 
 
 def routes(participation: Participation, cookies: Cookies, rates: RateLimit) -> APIRouter:
-    desk = Desk(participation, cookies, rates)
+    desk = ParticipantPages(participation, cookies, rates)
     router = APIRouter()
     router.get("/")(desk.arrive)
     router.post("/consent")(desk.consent)
@@ -44,7 +120,7 @@ def routes(participation: Participation, cookies: Cookies, rates: RateLimit) -> 
 
 
 @dataclass(frozen=True)
-class Desk:
+class ParticipantPages:
     """The handlers, which share a study, its cookies and its limits."""
 
     participation: Participation
@@ -62,12 +138,12 @@ class Desk:
         ids = self._ids(request, visitor)
         if ids is None:
             return notice_page(study, study.texts(language), 400, "unknown_arrival")
-        arrival = Arrival(study.config.panel.name, ids, language)
+        arrival = PanelArrival(study.config.panel.name, ids, language)
         # The same person at another tab: forms that are open there stay good.
         nonce = visitor.nonce if visitor and visitor.ids == ids else secrets.token_urlsafe(16)
         return await self._receive(Visitor(nonce, language, ids), arrival)
 
-    async def _receive(self, visitor: Visitor, arrival: Arrival) -> Response:
+    async def _receive(self, visitor: Visitor, arrival: PanelArrival) -> Response:
         study, language = self.participation.study, arrival.language
         number = await run_in_threadpool(self.participation.known, arrival)
         if number is not None:
@@ -100,7 +176,7 @@ class Desk:
         if form.get("agree") != "yes":
             return end_page(study, visitor.language, "declined")
         if not visitor.participant:
-            arrival = Arrival(study.config.panel.name, visitor.ids, visitor.language)
+            arrival = PanelArrival(study.config.panel.name, visitor.ids, visitor.language)
             read_another = form.get("version") != study.cached(digest)
             if read_another or await run_in_threadpool(self.participation.paused):
                 return await self._receive(visitor, arrival)

@@ -10,13 +10,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from stereometer.studies.config import OUTCOMES
+from stereometer.studies.export import amount
 from stereometer.studies.fields import Complaints
-from stereometer.studies.kinds.kind import INSTRUCTIONS, Person
+from stereometer.studies.kinds.kind import INSTRUCTIONS, Respondent
 from stereometer.studies.participation import FIRST, Standing, pages_of
-from stereometer.studies.payments import amount
-from stereometer.studies.study import Study
-from stereometer.studies.texts import Texts
-from stereometer.studies.versions import digest
+from stereometer.studies.study import Study, digest
+from stereometer.studies.texts import StudyTexts
 
 
 @cache
@@ -32,7 +31,7 @@ def environment() -> Environment:
 
 
 def render(
-    study: Study, texts: Texts, template: str, status: int = 200, **values: Any
+    study: Study, texts: StudyTexts, template: str, status: int = 200, **values: Any
 ) -> HTMLResponse:
     html = (
         environment()
@@ -124,7 +123,7 @@ def end_page(
     )
 
 
-def notice_page(study: Study, texts: Texts, status: int, key: str) -> Response:
+def notice_page(study: Study, texts: StudyTexts, status: int, key: str) -> Response:
     """A sentence of the study's words, or, where it has none of that name, the name itself."""
     heading = texts.word("end_full") if key == FULL else texts.name(study.config.title)
     notice, again = texts.words.get(key, key), key == "form_expired"
@@ -153,8 +152,8 @@ def render_everything(study: Study) -> None:
 
 def _standings(study: Study, language: str) -> Iterator[Standing]:
     """Somebody on each page, who was given every unit."""
-    person = Person(TRIAL, tuple(unit.name for unit in study.units), {}, language)
+    person = Respondent(TRIAL, tuple(unit.name for unit in study.units), {}, language)
     drawn = study.kind.arrangement(study, person)
-    person = Person(TRIAL, person.units, {INSTRUCTIONS: drawn}, language)
+    person = Respondent(TRIAL, person.units, {INSTRUCTIONS: drawn}, language)
     for page in pages_of(study, person):
         yield Standing(study, person, page, None, 1, 0)

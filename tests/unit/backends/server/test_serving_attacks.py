@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from stereometer.backends.baselines.fake import Fake
 from stereometer.serving import ModelServer, running
 from stereometer.serving.desk import Desk
-from stereometer.serving.door import LARGEST
+from stereometer.serving.server import LARGEST
 from stereometer.types import Answer, Generate, Request
 
 ENDPOINTS = ("/completions", "/chat/completions")

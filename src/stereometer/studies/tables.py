@@ -1,14 +1,19 @@
-"""Ratings as `align` reads them, and items in the layouts that `run` reads, with every label."""
+"""Tables for people to open, in which nothing is taken for a formula: ratings as `align` reads
+them, items in the layouts that `run` reads, labels, and what people said of themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import csv
+import random
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from stereometer.curation.aggregate.rules import (
+from stereometer.curation.labels import (
     JudgedCat,
     JudgedPair,
     Vote,
@@ -17,14 +22,25 @@ from stereometer.curation.aggregate.rules import (
     judge_pair,
     majority_share,
 )
+from stereometer.files import replacing
+from stereometer.findings.align.raters import SMALLEST_CELL, WITHHELD
 from stereometer.shapes.cat import files as cat_files
 from stereometer.shapes.pair import files as pair_files
 from stereometer.stats.means import StudentMean
 from stereometer.stats.polarised import polarised
-from stereometer.studies.export.tables import Written, write_table
-from stereometer.studies.kinds import judge_cats, judge_pairs, write_cats, write_pairs
-from stereometer.studies.kinds.kind import read_writers
+from stereometer.studies.fields import FORMULA_SIGNS, NO_ANSWER
+from stereometer.studies.kinds.judging import (
+    JudgeCatsOptions,
+    JudgePairsOptions,
+    cat_labels,
+    cats_of,
+    pair_labels,
+    pairs_of,
+    vote_of,
+)
+from stereometer.studies.kinds.kind import DEMOGRAPHICS, read_writers
 from stereometer.studies.kinds.survey import ratings
+from stereometer.studies.kinds.writing import WRITE_CATS, WRITE_PAIRS, bonuses
 from stereometer.studies.people import Participant
 from stereometer.studies.study import Study
 
@@ -86,7 +102,7 @@ Rows = list[dict[str, Any]]
 
 
 def write_written_cats(study: Study, people: Sequence[Participant], ids: Ids, out: Path) -> Written:
-    written = write_cats.WRITE_CATS.written
+    written = WRITE_CATS.written
     cats = [cat for each in people for cat in written(study, each.person)]
     files = [cat_files.write(out / "items.json", cats)] if cats else []
     return Written(files, (f"{len(cats)} items were written.",))
@@ -95,7 +111,7 @@ def write_written_cats(study: Study, people: Sequence[Participant], ids: Ids, ou
 def write_written_pairs(
     study: Study, people: Sequence[Participant], ids: Ids, out: Path
 ) -> Written:
-    written = write_pairs.WRITE_PAIRS.written
+    written = WRITE_PAIRS.written
     by_pair = {pair: ids[each.person.id] for each in people for pair in written(study, each.person)}
     writers = {pair.id: (writer, ()) for pair, writer in by_pair.items()}
     path = out / "pairs.csv"
@@ -104,14 +120,14 @@ def write_written_pairs(
 
 
 def write_judged_cats(study: Study, people: Sequence[Participant], ids: Ids, out: Path) -> Written:
-    rows = _labels(people, ids, lambda each: judge_cats.labels(study, each.person))
+    rows = _labels(people, ids, lambda each: cat_labels(study, each.person))
     votes: dict[str, list[str]] = {}
     people_of: dict[str, list[str]] = {}
     for row in rows:
         votes.setdefault(row["candidate"], []).append(row["label"])
         people_of.setdefault(row["candidate"], []).append(row["person"])
-    agree, judges = study.options(judge_cats.Options).agree, study.config.quota.judgements
-    cats = study.cached(judge_cats.read_items).values()
+    agree, judges = study.options(JudgeCatsOptions).agree, study.config.quota.judgements
+    cats = study.cached(cats_of).values()
     judged = [judge_cat(cat, votes, agree, judges) for cat in cats]
     files = [
         cat_files.write(
@@ -136,16 +152,16 @@ def write_judged_pairs(study: Study, people: Sequence[Participant], ids: Ids, ou
 
 
 def _pair_labels(study: Study, people: Sequence[Participant], ids: Ids) -> Rows:
-    return _labels(people, ids, lambda each: judge_pairs.labels(study, each.person))
+    return _labels(people, ids, lambda each: pair_labels(study, each.person))
 
 
 def judged_pairs(study: Study, rows: Rows) -> list[JudgedPair]:
     votes: dict[str, list[Vote]] = {}
     for row in rows:
-        votes.setdefault(row["item"], []).append(judge_pairs.vote_of(row))
-    first = study.options(judge_pairs.Options).rule == "writer-and-judges"
+        votes.setdefault(row["item"], []).append(vote_of(row))
+    first = study.options(JudgePairsOptions).rule == "writer-and-judges"
     decide = judge_pair if first else judge_again
-    pairs, required = study.cached(judge_pairs.read_items), study.config.quota.judgements
+    pairs, required = study.cached(pairs_of), study.config.quota.judgements
     return [decide(pair, votes.get(id_, []), required) for id_, pair in pairs.items()]
 
 
@@ -178,7 +194,7 @@ def _people(study: Study, rows: Rows) -> dict[str, tuple[str, Sequence[str]]]:
         judges.setdefault(row["item"], []).append(row["person"])
     return {
         id_: (numbers.get(hashes.get(id_, ""), ""), judges.get(id_, ()))
-        for id_ in study.cached(judge_pairs.read_items)
+        for id_ in study.cached(pairs_of)
     }
 
 
@@ -191,7 +207,7 @@ def bonus_rows(study: Study, people: Sequence[Participant]) -> Rows:
         if item in types:
             by_writer.setdefault(writer, []).append(types[item])
     return [
-        {"hash": writer, "valid": len(valid), "bonuses": write_pairs.bonuses(valid)}
+        {"hash": writer, "valid": len(valid), "bonuses": bonuses(valid)}
         for writer, valid in sorted(by_writer.items())
     ]
 
@@ -203,3 +219,96 @@ def _labels(
         {"person": ids.get(each.person.id, ""), **row} for each in people for row in labels_of(each)
     ]
     return sorted(rows, key=lambda row: (row["item"], row["person"]))
+
+
+@dataclass(frozen=True)
+class Written:
+    """What an export has written, and what is to be said of it."""
+
+    files: list[Path]
+    facts: Sequence[str] = ()
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Path:
+    with replacing(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([_harmless(row[column]) for column in columns] for row in rows)
+    return path
+
+
+def _harmless(value: Any) -> Any:
+    text = isinstance(value, str) and value[:1] in (*FORMULA_SIGNS, "\t", "\r")
+    return f"'{value}" if text else value
+
+
+def export_ids(people: Sequence[Participant], prefix: str, lot: random.Random) -> dict[str, str]:
+    """A number for each participant, at random, that says nothing about the order they came in."""
+    numbers = list(range(1, len(people) + 1))
+    lot.shuffle(numbers)
+    return {
+        participant.person.id: f"{prefix}{number:04}"
+        for participant, number in zip(people, numbers, strict=True)
+    }
+
+
+def demographics(
+    people: Sequence[Participant],
+    questions: Sequence[str],
+    ids: Mapping[str, str],
+    hidden: Collection[str] = (),
+) -> list[dict[str, Any]]:
+    """What people said of themselves; a combination that fewer than five share is withheld.
+
+    Question by question, people with the same answers so far are told apart only where at least
+    five remain in every part, those whose answer is withheld among them.
+    """
+    shown = [each for each in people if each.person.id not in hidden]
+    rows = [{"participant": ids[each.person.id], **_said(each, questions)} for each in shown]
+    alike = [rows]
+    for question in questions:
+        alike = [part for group in alike for part in _parts(group, question)]
+    withheld = dict.fromkeys(questions, WITHHELD)
+    rows += [{"participant": ids[p.person.id], **withheld} for p in people if p not in shown]
+    return sorted(rows, key=lambda row: row["participant"])
+
+
+def _parts(group: Sequence[dict[str, Any]], question: str) -> list[list[dict[str, Any]]]:
+    """Those who answer alike; where that were fewer than five, answers are withheld, the rarest
+    first, until nobody is among fewer."""
+    by_answer: dict[str, list[dict[str, Any]]] = {}
+    for row in group:
+        by_answer.setdefault(row[question], []).append(row)
+    parts = sorted(by_answer.values(), key=len)
+    small: list[dict[str, Any]] = []
+    while parts and (len(parts[0]) < SMALLEST_CELL or 0 < len(small) < SMALLEST_CELL):
+        small += parts.pop(0)
+    for row in small:
+        row[question] = WITHHELD
+    return [*parts, small] if small else parts
+
+
+def counts_of(
+    people: Sequence[Participant], questions: Sequence[str], hidden: Collection[str] = ()
+) -> dict[str, dict[str, int]]:
+    """How many people gave each answer about themselves, as far as the table says it."""
+    ids = {participant.person.id: participant.person.id for participant in people}
+    rows = demographics(people, questions, ids, hidden)
+    return {
+        question: dict(sorted(Counter(row[question] or "not said" for row in rows).items()))
+        for question in questions
+    }
+
+
+def _said(participant: Participant, questions: Sequence[str]) -> dict[str, Any]:
+    answers = participant.person.answers.get(DEMOGRAPHICS, {})
+    return {question: _grouped(question, answers.get(question)) for question in questions}
+
+
+def _grouped(question: str, value: Any) -> str:
+    """Numbers in tens: an exact age says too much about one person."""
+    if value in (None, "", NO_ANSWER):
+        return ""
+    if isinstance(value, int):
+        return f"{value // 10 * 10}-{value // 10 * 10 + 9}"
+    return str(value)

@@ -16,9 +16,9 @@ from typing import Any
 
 from stereometer.files import replacing, write_json
 from stereometer.findings.align.raters import SMALLEST_CELL
-from stereometer.studies.export.tables import Written, counts_of
 from stereometer.studies.people import Edition, Participant, failed_checks
 from stereometer.studies.study import Study
+from stereometer.studies.tables import Written, counts_of
 
 NOT_SAID = "Not recorded: set `publication.variety` in study.toml."
 NOBODY = "nobody yet"
@@ -158,9 +158,7 @@ def _failed(people: Sequence[Participant]) -> str:
 
 
 CONTEXT = json.loads(
-    resources.files("stereometer.studies.export")
-    .joinpath("croissant_context.json")
-    .read_text("utf-8")
+    resources.files("stereometer.studies").joinpath("croissant_context.json").read_text("utf-8")
 )
 """The names of the format, version 1.0."""
 FORMATS = {".csv": "text/csv", ".json": "application/json", ".md": "text/markdown"}

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
+from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.curation.analysis import keywords, ranked_terms, sentiment
+from stereometer.curation import keywords, sentiment
 from stereometer.curation.runs import RunsOnThese, curated_shapes, runs_on
 from stereometer.errors import ModelError, UsageError
 from stereometer.findings.shift import restricted, shifts
@@ -21,9 +22,80 @@ from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.shapes.shift import Shift
 from stereometer.stats.agreement import Alpha, alpha
 from stereometer.stats.intervals import generator
-from stereometer.types import Backend, Settings, System
+from stereometer.types import Backend, Estimate, Result, Settings, System
 from stereometer.types.document import Document
 from stereometer.types.shown import Shown
+
+ENDS = 3
+
+
+@dataclass(frozen=True)
+class RankedTerm(Document):
+    """One row: a domain, or a term at one of its ends."""
+
+    domain: str
+    target: str
+    """Empty in the row of the whole domain."""
+    end: str
+    """`domain`, `most` or `least`."""
+    estimates: Mapping[str, Estimate]
+    """By metric, those of a first table that the result has."""
+    ranked_by: str
+    """The metric that leads the result."""
+
+    @property
+    def leading(self) -> Estimate | None:
+        return self.estimates.get(self.ranked_by)
+
+    def as_json(self) -> dict[str, Any]:
+        value = super().as_json()
+        estimates: dict[str, Any] = value.pop("estimates")
+        del value["ranked_by"]
+        return value | estimates
+
+
+def ranked_terms(result: Result, ends: int = ENDS) -> list[RankedTerm]:
+    """Domains in their order, each with its `ends` highest and lowest terms by the leading metric;
+    where there are fewer, one half each, the middle with the highest. Empty for shapes that do not
+    count by term."""
+    shape = catalog.shape(result.kind)
+    if not shape.term_name:
+        return []
+    places: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for row in result.estimates:
+        if set(row.slice) in ({shape.domains}, set(shape.term_by)):
+            place = row.slice[shape.domains], row.slice.get(shape.term_name, "")
+            places.setdefault(place, {})[row.name] = row
+    headline = [metric.name for metric in shape.metrics_of(result) if metric.headline]
+    by = shape.leading(result).name
+
+    def term(domain: str, target: str, end: str) -> RankedTerm:
+        here = places.get((domain, target), {})
+        return RankedTerm(
+            domain, target, end, {name: here[name] for name in headline if name in here}, by
+        )
+
+    rows: list[RankedTerm] = []
+    for domain in sorted({domain for domain, _ in places}):
+        ranked = _ranked({of: here for (place, of), here in places.items() if place == domain}, by)
+        upper = min(ends, -(-len(ranked) // 2))
+        rows.append(term(domain, "", "domain"))
+        rows += [term(domain, target, "most") for target in ranked[:upper]]
+        rows += [
+            term(domain, target, "least") for target in ranked[max(upper, len(ranked) - ends) :]
+        ]
+    return rows
+
+
+def _ranked(terms: Mapping[str, Mapping[str, Estimate]], by: str) -> list[str]:
+    """Terms with a value, the highest first."""
+    values = {
+        target: here[by].value
+        for target, here in terms.items()
+        if target and by in here and here[by].value is not None
+    }
+    return sorted(values, key=lambda target: (-(values[target] or 0.0), target))
+
 
 Keywords = Callable[[Sequence[SentenceItem]], list[keywords.Keyword]]
 LEVELS = (4, 5)
@@ -45,7 +117,7 @@ class RunAnalysis:
     model: str
     measure: str
     variant: str
-    terms: Sequence[ranked_terms.Term]
+    terms: Sequence[RankedTerm]
     restricted: Sequence[Restricted]
 
 
@@ -57,7 +129,7 @@ class ShapeAnalysis:
     items: int
     statistics: Sequence[Mapping[str, Any]]
     tones: Sequence[sentiment.Tone]
-    contrasts: Sequence[sentiment.Contrast]
+    contrasts: Sequence[sentiment.ToneContrast]
     keywords: Sequence[keywords.Keyword]
     term_agreement: Sequence[Mapping[str, Any]]
     alpha: Alpha
@@ -89,9 +161,7 @@ def analyze(
     negative_label: NegativeLabel = None,
     top: Annotated[int, "Keywords to show for each domain."] = 16,
     lemmas: Annotated[bool, "Count keywords by base form, as StereoSet's Table 3 does."] = False,
-    ends: Annotated[
-        int, "Most and least stereotyped terms to show for each domain."
-    ] = ranked_terms.ENDS,
+    ends: Annotated[int, "Most and least stereotyped terms to show for each domain."] = ENDS,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
 ) -> Analysis:
@@ -199,7 +269,7 @@ def _run(run: Run, items: Sequence[SentenceItem], ends: int, settings: Settings)
         for least in LEVELS
         if (keep := agreed(items, least))
     ]
-    ranked = ranked_terms.table(result, ends)
+    ranked = ranked_terms(result, ends)
     return RunAnalysis(result.model, result.measure, result.variant, ranked, parts)
 
 

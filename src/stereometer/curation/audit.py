@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.curation.analysis.keywords import LANGUAGES, other_than_english
-from stereometer.curation.audit.errata import Errata, check_against, corrected, read_errata
-from stereometer.curation.audit.flags import AGREED, FLAGS, Flag, Zipf, background_of, flags_for
+from stereometer.curation.errata import Errata, check_against, corrected, read_errata
+from stereometer.curation.flags import AGREED, FLAGS, Flag, Zipf, background_of, flags_for
+from stereometer.curation.keywords import LANGUAGES, other_than_english
 from stereometer.curation.runs import RunsOnThese, curated_shapes, runs_on
 from stereometer.curation.terms import zipf_in
 from stereometer.errors import UnknownName, UsageError
@@ -31,7 +31,7 @@ EXAMPLES = 3
 
 
 @dataclass(frozen=True)
-class Example:
+class FlagExample:
     id: str
     found: str = ""
     """What the check saw; only where texts are asked for."""
@@ -46,7 +46,7 @@ class Flagged:
     definition: str
     count: int | None
     """None where it was not checked."""
-    examples: Sequence[Example] = ()
+    examples: Sequence[FlagExample] = ()
     why: str | None = None
     ids: frozenset[str] = frozenset()
 
@@ -101,7 +101,7 @@ class Audit(Shown, Document):
 
 
 @dataclass(frozen=True)
-class Asked:
+class AuditOptions:
     """How an audit is wanted."""
 
     agreed: float = AGREED
@@ -139,7 +139,9 @@ def audit(
     resamples: Resamples = 10_000,
 ) -> Audit:
     """Flag items, and say what clean items would change in stored runs."""
-    wanted = Asked(agreement, examples, show_texts, Path(write) if write is not None else None)
+    wanted = AuditOptions(
+        agreement, examples, show_texts, Path(write) if write is not None else None
+    )
     counting = _counting(flag, ignore, wanted)
     benchmark = open_for_audit(str(name), data)
     runs = runs_on(benchmark, runs_of(run))
@@ -161,7 +163,7 @@ def audit(
     return audit
 
 
-def _counting(flagging: Sequence[str], ignoring: Sequence[str], wanted: Asked) -> list[str]:
+def _counting(flagging: Sequence[str], ignoring: Sequence[str], wanted: AuditOptions) -> list[str]:
     names = [flag.name for flag in FLAGS]
     for name in (*flagging, *ignoring):
         if name not in names:
@@ -184,7 +186,7 @@ def _shape(
     shape: SentenceShape,
     runs: Sequence[Run],
     counting: Sequence[str],
-    wanted: Asked,
+    wanted: AuditOptions,
     errata: Errata | None,
     settings: Settings,
 ) -> ShapeAudit:
@@ -220,13 +222,13 @@ def _shape(
 def faulty(benchmark: Benchmark, shape: SentenceShape) -> tuple[frozenset[str], list[str]]:
     """The items that any flag marks, and the flags that could be checked."""
     items: Any = benchmark.items(shape.name)
-    flags = list(_flags(items, shape, Asked(), benchmark.card.language))
+    flags = list(_flags(items, shape, AuditOptions(), benchmark.card.language))
     marked = frozenset(id_ for flag in flags for id_ in flag.ids)
     return marked, [flag.name for flag in flags if flag.count is not None]
 
 
 def _flags(
-    items: Sequence[SentenceItem], shape: SentenceShape, wanted: Asked, language: str
+    items: Sequence[SentenceItem], shape: SentenceShape, wanted: AuditOptions, language: str
 ) -> Iterator[Flagged]:
     zipf = zipf_in(LANGUAGES.get(language, "en")) if find_spec("wordfreq") else None
     background = background_of(items, wanted.agreed, zipf)
@@ -251,11 +253,13 @@ def _unchecked(
     return None
 
 
-def _flagged(flag: Flag, marked: Sequence[tuple[SentenceItem, str]], wanted: Asked) -> Flagged:
+def _flagged(
+    flag: Flag, marked: Sequence[tuple[SentenceItem, str]], wanted: AuditOptions
+) -> Flagged:
     examples = [
-        Example(item.id, seen, dict(item.texts))
+        FlagExample(item.id, seen, dict(item.texts))
         if wanted.show_texts and not item.hidden
-        else Example(item.id)
+        else FlagExample(item.id)
         for item, seen in marked[: wanted.examples]
     ]
     ids = frozenset(item.id for item, _ in marked)

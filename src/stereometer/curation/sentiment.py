@@ -33,7 +33,7 @@ class Tone:
 
 
 @dataclass(frozen=True)
-class Contrast:
+class ToneContrast:
     """Negative among stereotypes minus negative among their opposites, in points."""
 
     group: str
@@ -104,7 +104,7 @@ def _domains(items: Sequence[SentenceItem]) -> Iterator[tuple[str, list[int]]]:
 
 def contrasts(
     items: Sequence[SentenceItem], shape: SentenceShape, signs: Signs, settings: Settings
-) -> list[Contrast]:
+) -> list[ToneContrast]:
     """Paired by item; all is a test of its own, the domains are corrected together."""
     first, second = (np.array(signs[label]) < 0 for label in shape.candidates[:2])
     change = first.astype(np.float64) - second.astype(np.float64)
@@ -122,7 +122,7 @@ def _contrast(
     clusters: Sequence[str],
     shape: SentenceShape,
     settings: Settings,
-) -> Contrast:
+) -> ToneContrast:
     """Difference, interval and test are all of the mean over items."""
     names = np.unique(clusters, return_inverse=True)[1]
     parts = [change[names == at] for at in range(int(names.max()) + 1)]
@@ -139,7 +139,7 @@ def _contrast(
     else:
         interval, test = _drawn(domain, [change], settings), "McNemar"
     difference = 100 * float(change.mean())
-    return Contrast(domain, change.size, len(parts), difference, *interval, test, p)
+    return ToneContrast(domain, change.size, len(parts), difference, *interval, test, p)
 
 
 def _drawn(domain: str, parts: Sequence[Floats], settings: Settings) -> tuple[float, float]:
@@ -157,11 +157,11 @@ def _drawn(domain: str, parts: Sequence[Floats], settings: Settings) -> tuple[fl
     return max(-100.0, low - room), min(100.0, high + room)
 
 
-def _judged(contrasts: Sequence[Contrast], level: float) -> list[Contrast]:
+def _judged(contrasts: Sequence[ToneContrast], level: float) -> list[ToneContrast]:
     return corrected(contrasts, lambda contrast, p: _verdict(contrast, p, level))
 
 
-def _verdict(contrast: Contrast, p: float, level: float) -> Said:
+def _verdict(contrast: ToneContrast, p: float, level: float) -> Said:
     if p >= 1 - level:
         return SAME, False
     return f"stereotypes sound {'more' if contrast.difference > 0 else 'less'} negative", True

@@ -1,1 +1,0 @@
-"""What the items of a data set are like."""

@@ -1,1 +1,0 @@
-"""What is wrong with items, and what that does to the numbers."""

@@ -1,1 +1,0 @@
-"""What a study leaves behind: files that other commands read, and what to publish with them."""
