@@ -12,7 +12,7 @@ import pytest
 
 import stereometer
 from stereometer.findings.compare import Comparison
-from stereometer.shapes.paired import Difference
+from stereometer.shapes.differences import Difference
 from tests.builders.sure import bounds
 from tests.golden.test_stereoset import replayed
 

@@ -12,17 +12,17 @@ import pytest
 from stereometer.benchmarks.ethos import WORDS
 from stereometer.benchmarks.published.matches import Measured, with_published
 from stereometer.benchmarks.published.tables import values
-from stereometer.measures.recognition.edits import shipped_edits
+from stereometer.measures.recognition.misspelling import shipped_edits
 from stereometer.measures.recognition.questions import Question, Sampling, pool, questions
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.comment import metrics
-from stereometer.shapes.comment.items import Comment
-from stereometer.shapes.comment.settings import (
+from stereometer.shapes.comment.items import (
     FEW_SHOT_MIXED,
     FEW_SHOT_SINGLE,
     MISSPELLING,
     ONE_SHOT,
     ZERO_SHOT,
+    Comment,
     Setting,
 )
 from stereometer.types import Estimate, Score, Settings, Variant

@@ -10,13 +10,12 @@ from typing import cast
 import pytest
 
 from stereometer.benchmarks.ethos import WORDS
-from stereometer.measures.recognition.edits import shipped_edits
 from stereometer.measures.recognition.method import scored
+from stereometer.measures.recognition.misspelling import shipped_edits
 from stereometer.measures.recognition.questions import Question, Sampling, questions
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.comment.answers import confusion_by_set
-from stereometer.shapes.comment.items import Comment
-from stereometer.shapes.comment.settings import FEW_SHOT_MIXED, MISSPELLING, Setting
+from stereometer.shapes.comment.items import FEW_SHOT_MIXED, MISSPELLING, Comment, Setting
 from stereometer.types import Score
 from tests.builders.commands import call
 from tests.conftest import released

@@ -10,12 +10,10 @@ from math import hypot, sqrt
 import numpy as np
 
 from stereometer.shapes.cat import paired, shifts
-from stereometer.shapes.cat.sample import SAYS, CatSample, icat
-from stereometer.shapes.cat.spread import OverTerms, Spreads
-from stereometer.shapes.cat.tally import KINDS
-from stereometer.shapes.coverage import Coverage
-from stereometer.shapes.paired import Difference
-from stereometer.shapes.points import DrawnUnit, Stratum
+from stereometer.shapes.cat.metrics import OverTerms, Spreads
+from stereometer.shapes.cat.points import KINDS, SAYS, CatSample, icat
+from stereometer.shapes.differences import Difference
+from stereometer.shapes.points import Coverage, DrawnUnit, Stratum
 from stereometer.shapes.verdicts import equivalent, narrower
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.stats.means import StudentMean

@@ -14,8 +14,7 @@ from stereometer import catalog
 from stereometer.findings.gate.bars import BarRule, read_bar
 from stereometer.findings.gate.early_stop import Until
 from stereometer.shapes.pair.items import Pair
-from stereometer.stats.betting import Betting
-from stereometer.stats.e_values import LEAST, largest_t
+from stereometer.stats.anytime import LEAST, Betting, largest_t
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.types import Score, Settings
 from tests.builders.sure import sure

@@ -8,10 +8,8 @@ from itertools import cycle
 import numpy as np
 
 from stereometer.findings.gate.bars import read_bar
-from stereometer.shapes.cat.metrics import _estimates
-from stereometer.shapes.cat.sample import SAYS, sample
-from stereometer.shapes.cat.spread import Spreads
-from stereometer.shapes.cat.tally import TASKS, headline_slices
+from stereometer.shapes.cat.metrics import Spreads, _estimates
+from stereometer.shapes.cat.points import SAYS, TASKS, headline_slices, sample
 from stereometer.shapes.pair.metrics import _preference
 from stereometer.shapes.points import Points
 from stereometer.shapes.verdicts import FEW_TERMS, PREFERENCE, judged

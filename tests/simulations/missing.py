@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stereometer.shapes.cat.metrics import _estimates
-from stereometer.shapes.cat.sample import SAYS, sample
-from stereometer.shapes.cat.tally import KINDS
+from stereometer.shapes.cat.points import KINDS, SAYS, sample
 from stereometer.shapes.pair.metrics import summarize
 from stereometer.shapes.points import Points
 from stereometer.shapes.verdicts import PREFERENCE, judged

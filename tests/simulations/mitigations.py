@@ -9,8 +9,8 @@ import numpy as np
 
 from stereometer.findings.mitigation.judged import Effect, KeptMetric, verdict_of
 from stereometer.shapes.cat import paired
-from stereometer.shapes.cat.tally import KINDS
-from stereometer.shapes.paired import Difference
+from stereometer.shapes.cat.points import KINDS
+from stereometer.shapes.differences import Difference
 from stereometer.stats.intervals import Ints
 from stereometer.training.mitigation.perplexity import compared
 from stereometer.types import Settings

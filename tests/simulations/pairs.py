@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.pair import paired, shifts
-from stereometer.shapes.pair.spread import over_pairs, spread
-from stereometer.shapes.pair.tally import points
-from stereometer.shapes.points import ALONE, KINDS, DrawnUnit, PointSample
+from stereometer.shapes.pair.points import over_pairs, points, spread
+from stereometer.shapes.points import ALONE, KINDS, Coverage, DrawnUnit, PointSample
 from stereometer.shapes.verdicts import equivalent, narrower
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.types import Settings

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stereometer.shapes.cat.sides import Gap, side_values
-from stereometer.stats.ladder import climbs, level_of
+from stereometer.shapes.cat.metrics import Gap, side_values
+from stereometer.stats.anytime import climbs, level_of
 from stereometer.stats.means import StudentMean
 from tests.simulations.ladder import SUBMISSIONS, anything, cats, icat_p, one_error, pairs
 

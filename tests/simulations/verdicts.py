@@ -15,14 +15,14 @@ from stereometer.findings.curve import trend_of
 from stereometer.findings.relate import family_means
 from stereometer.measures.survey.method import Options, Survey
 from stereometer.shapes.cat import paired
-from stereometer.shapes.cat.tally import KINDS, TASKS, headline_slices
-from stereometer.shapes.paired import Difference
+from stereometer.shapes.cat.points import KINDS, TASKS, headline_slices
+from stereometer.shapes.differences import Difference
 from stereometer.shapes.points import DrawnUnit, Points, Stratum
 from stereometer.shapes.trait import ratings
 from stereometer.shapes.verdicts import PREFERENCE, judged
+from stereometer.stats.effects import partly_pooled
 from stereometer.stats.intervals import Floats, wilson_percent
 from stereometer.stats.means import StudentMean
-from stereometer.stats.pooled import partly_pooled
 from stereometer.stats.ranks import permutation_p
 from stereometer.stats.tests import holm
 from stereometer.types import Estimate, Score, Settings

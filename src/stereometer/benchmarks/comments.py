@@ -12,7 +12,7 @@ from stereometer.benchmarks.benchmark import Benchmark, load_card
 from stereometer.errors import DataError
 from stereometer.files import UTF8
 from stereometer.shapes.comment.items import Comment, share
-from stereometer.shapes.words import plain_name
+from stereometer.shapes.sentences import plain_name
 from stereometer.tables import Layout, empty_file, gathered, read_rows
 
 RENAMED = "Say what its columns hold, for instance --column comment=text."

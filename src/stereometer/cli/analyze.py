@@ -11,7 +11,7 @@ from stereometer.show import numbers
 
 if TYPE_CHECKING:
     from stereometer.curation.analysis import Analysis, RankedTerm, RunAnalysis, ShapeAnalysis
-    from stereometer.shapes.shift import Shift
+    from stereometer.shapes.differences import Shift
 
 TERMS = (
     "A term has few items; the ends of a ranking are where chance collects. p: Holm over all terms."

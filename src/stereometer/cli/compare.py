@@ -14,8 +14,8 @@ from stereometer.show.table import Cell, Table, number, text
 if TYPE_CHECKING:
     from stereometer.findings.compare import Compared, Comparison
     from stereometer.findings.mitigation.judged import Mitigated
+    from stereometer.shapes.differences import Difference, Withheld
     from stereometer.shapes.metric import Metric
-    from stereometer.shapes.paired import Difference, Withheld
     from stereometer.shapes.shape import Shape
 
 Slices: TypeAlias = Literal["none", "beyond noise", "every"]

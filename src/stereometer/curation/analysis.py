@@ -18,8 +18,8 @@ from stereometer.options import Benchmark as Name
 from stereometer.options import Data, NegativeLabel, Resamples, Seed, verb
 from stereometer.runs.open import open_benchmark, open_model
 from stereometer.runs.stored import Run, runs_of
+from stereometer.shapes.differences import Shift
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
-from stereometer.shapes.shift import Shift
 from stereometer.stats.agreement import Alpha, alpha
 from stereometer.stats.intervals import generator
 from stereometer.types import Backend, Estimate, Result, Settings, System

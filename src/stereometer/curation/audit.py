@@ -21,8 +21,8 @@ from stereometer.options import Benchmark as Name
 from stereometer.options import Data, Resamples, Seed, verb
 from stereometer.runs.open import open_for_audit
 from stereometer.runs.stored import Run, runs_of
+from stereometer.shapes.differences import Shift
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
-from stereometer.shapes.shift import Shift
 from stereometer.types import Settings
 from stereometer.types.document import UNSTORED, Document
 from stereometer.types.shown import Shown

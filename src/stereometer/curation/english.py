@@ -7,7 +7,7 @@ import tomllib
 from importlib import resources
 
 from stereometer.shapes.cat.items import OPENING
-from stereometer.shapes.words import words_of
+from stereometer.shapes.sentences import words_of
 
 LISTS = tomllib.loads(
     resources.files("stereometer.curation").joinpath("english.toml").read_text("utf-8")

@@ -15,8 +15,7 @@ from typing import Any
 from stereometer.curation.english import AGREEMENT, content_words, mentions, wrong_article
 from stereometer.shapes.cat.items import BLANK, Cat
 from stereometer.shapes.pair.items import Edit, Pair
-from stereometer.shapes.sentences import SentenceItem
-from stereometer.shapes.words import words_of
+from stereometer.shapes.sentences import SentenceItem, words_of
 from stereometer.types import Item
 
 NEAR = 0.8

@@ -23,7 +23,7 @@ from stereometer.shapes.cat import files as cat_files
 from stereometer.shapes.cat.items import LABELS, Candidate, Cat
 from stereometer.shapes.pair import files as pair_files
 from stereometer.shapes.pair.items import Pair
-from stereometer.shapes.words import words_of
+from stereometer.shapes.sentences import words_of
 from stereometer.tables import read_rows
 from stereometer.types import Item
 from stereometer.types.shown import Told

@@ -11,10 +11,9 @@ import numpy as np
 
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.shapes.verdicts import FEW_TERMS
-from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, percentile, wilson_percent
 from stereometer.stats.means import PerUnit, effective
-from stereometer.stats.tests import mcnemar
+from stereometer.stats.tests import Said, corrected, mcnemar
 from stereometer.types import Backend, Settings, WholeText
 
 SAME = "not beyond noise"

@@ -23,7 +23,7 @@ from stereometer.files import UTF8, write_json
 from stereometer.options import Benchmark, Column, Data, Encoding, Seed, verb
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
-from stereometer.stats.connected import connected
+from stereometer.stats.clusters import connected
 from stereometer.tables import Layout
 from stereometer.types import digest_of
 from stereometer.types.document import UNSTORED, Document

@@ -18,11 +18,11 @@ from stereometer.findings.mitigation.judged import Mitigated
 from stereometer.options import Resamples, Seed, verb
 from stereometer.runs import store
 from stereometer.runs.stored import Stored, alike_in, runs_alike
-from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Flip, Withheld
+from stereometer.shapes.differences import NO_DIFFERENCE, Difference, Flip, Withheld
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.verdicts import within_family
-from stereometer.stats.families import Said, adjusted, corrected
 from stereometer.stats.means import POWER
+from stereometer.stats.tests import Said, adjusted, corrected
 from stereometer.types import Result, Score, Settings, Slice, Variant
 from stereometer.types.document import UNSTORED, Document
 from stereometer.types.shown import Tabular, WithFigures

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from stereometer.shapes.shape import Shape
-from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats
 from stereometer.stats.means import StudentMean
+from stereometer.stats.tests import corrected
 from stereometer.types import Score, Settings
 
 FEWEST_STEPS = 4

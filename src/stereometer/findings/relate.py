@@ -21,9 +21,9 @@ from stereometer.errors import UsageError
 from stereometer.files import finite
 from stereometer.runs import store
 from stereometer.runs.stored import Stored, check_counted, runs_alike
-from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
+from stereometer.stats.tests import Said, corrected
 from stereometer.tables import read_table
 from stereometer.types import Result, Settings
 from stereometer.types.document import UNSTORED, Document

@@ -34,7 +34,7 @@ from stereometer.measures.declared import (
 from stereometer.measures.paragraph import NOTE, PARAGRAPH
 from stereometer.shapes.cat import metrics
 from stereometer.shapes.cat.metrics import CANDIDATES
-from stereometer.shapes.cat.tally import TASKS
+from stereometer.shapes.cat.points import TASKS
 from stereometer.types import (
     Backend,
     Exchanged,

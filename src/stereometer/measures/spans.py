@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 
-from stereometer.types import Encoding, MaskedTokens, Skip
+from stereometer.types import Encode, Encoding, MaskedTokens, Skip
 
 Span = tuple[int, int]
 
@@ -149,3 +149,30 @@ def shared_ids(left: Sequence[int], right: Sequence[int]) -> tuple[list[int], li
     first = [position for _, a, b, _, _ in blocks for position in range(a, b)]
     second = [position for _, _, _, a, b in blocks for position in range(a, b)]
     return first, second
+
+
+UNKNOWN_WORD = "has a word that the tokenizer does not know"
+# Words that a tokenizer does not know get one and the same token: its score says nothing of any.
+STRANGE = ("\U00010600", "\U00012000")
+"""A sign of Linear A and one of cuneiform: told apart by tokenizers that spell everything, and by
+no others."""
+
+
+def unknown_token(encode: Encode) -> int | None:
+    """The token for what is not known; None for a tokenizer that knows everything."""
+    try:
+        first, second = (encode(sign) for sign in STRANGE)
+    except Skip:
+        return None
+    scored = scored_positions(first)
+    return first.ids[scored[-1]] if scored and first.ids == second.ids else None
+
+
+def check_known(encoding: Encoding, spans: Sequence[Span], unknown: int | None) -> None:
+    """Raises Skip where the token for what is not known stands in one of the spans."""
+    for at in scored_positions(encoding):
+        start, end = encoding.offsets[at]
+        if encoding.ids[at] == unknown and any(
+            start < right and left < end for left, right in spans
+        ):
+            raise Skip(UNKNOWN_WORD)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from stereometer.shapes.words import words_of
+from stereometer.shapes.sentences import words_of
 
 
 def plain(text: str) -> str:

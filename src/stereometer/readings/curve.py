@@ -37,11 +37,10 @@ from stereometer.shapes.sweep import (
     said_together,
 )
 from stereometer.shapes.verdicts import ALL_ALIKE, NULL_VALUE, PREFERENCE, SAME, within_family
-from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator, wilson_percent
 from stereometer.stats.joint import Joint, joint_test
 from stereometer.stats.means import PerUnit, StudentMean, together
-from stereometer.stats.tests import holm
+from stereometer.stats.tests import corrected, holm
 from stereometer.types import Estimate, Result, Settings
 
 LARGEST = "largest t over readings"

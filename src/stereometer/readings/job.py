@@ -15,7 +15,7 @@ from stereometer.readings.reading import CLEAN, PartQuestion, SweptPart, parts_o
 from stereometer.readings.table import SWEEP, RunOfWay, table_digest
 from stereometer.runs import store
 from stereometer.runs.job import versions
-from stereometer.shapes.copies import repeated, wording
+from stereometer.shapes.points import repeated, wording
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.shapes.sweep import CAUTION
 from stereometer.types import Estimate, Job, Result, Score, Settings, digest_of

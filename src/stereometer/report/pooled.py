@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 from stereometer.report.systems import System
 from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.show import numbers
-from stereometer.stats.pooled import FEWEST, partly_pooled
+from stereometer.stats.effects import FEWEST, partly_pooled
 from stereometer.types import Estimate
 
 POOLED = (

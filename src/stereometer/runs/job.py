@@ -12,7 +12,7 @@ from typing import Any
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.published.matches import Measured, with_published
 from stereometer.runs import store
-from stereometer.shapes.copies import copied, wording
+from stereometer.shapes.points import copied, wording
 from stereometer.shapes.shape import Shape
 from stereometer.types import (
     Asking,

@@ -17,8 +17,7 @@ from stereometer.measures.recognition.method import Recognition
 from stereometer.runs.counted import with_ties
 from stereometer.runs.job import Measurement, limited, limited_order
 from stereometer.runs.open import open_benchmark
-from stereometer.shapes.comment.items import NEITHER, Comment
-from stereometer.shapes.comment.settings import MISSPELLING, Setting
+from stereometer.shapes.comment.items import MISSPELLING, NEITHER, Comment, Setting
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.systems.answer_rows import AnswerRows, Comments

@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from typing import ClassVar
 
-from stereometer.shapes.paired import Flip
+from stereometer.shapes.differences import Flip, Shift
 from stereometer.shapes.shape import Shape
-from stereometer.shapes.shift import Shift
 from stereometer.types import Score, Settings, Variant
 
 

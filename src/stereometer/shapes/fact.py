@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from stereometer.shapes.differences import Difference, Withheld
 from stereometer.shapes.metric import Metric
-from stereometer.shapes.pair.tally import TIE
-from stereometer.shapes.paired import Difference, Withheld
+from stereometer.shapes.pair.points import TIE
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.verdicts import LANGUAGE, judged
 from stereometer.stats.intervals import Floats, wilson_percent

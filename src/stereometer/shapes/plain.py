@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stereometer.shapes.coverage import Coverage
-from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
+from stereometer.shapes.differences import Difference, Withheld, asked_or_withheld
+from stereometer.shapes.points import Coverage
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.stats.means import StudentMean
 from stereometer.types import Estimate, Score, Settings, Slice

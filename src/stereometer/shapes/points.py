@@ -1,25 +1,105 @@
-"""One table of points: how many items of each unit say what, in any slice.
-
-A kind of item says what an answer is counted as, a place in a table, and what each place adds to a
-metric. Values, bounds, differences and shifts are sums over the rows of a sample. Slices are sums
-over few strata, so that cost grows with items only in the counting.
-"""
+"""Who was asked and who answered: the bookkeeping that comes before any number."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from stereometer.shapes.copies import repeated, wording
-from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.verdicts import FEW_TERMS
+from stereometer.show.numbers import count
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.stats.means import effective
-from stereometer.types import Score, Slice
+from stereometer.types import Estimate, Item, Score, Settings, Slice
+
+
+@dataclass
+class Coverage:
+    """The denominator of a slice."""
+
+    count: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    missing: int = 0
+    """Of those skipped, the ones that were asked."""
+
+    @classmethod
+    def of(cls, scores: Iterable[Score]) -> Coverage:
+        coverage = cls()
+        for score in scores:
+            coverage.add(score)
+        return coverage
+
+    def add(self, score: Score) -> None:
+        self.count += 1
+        if score.skipped is not None:
+            self.skipped[score.skipped] += 1
+            self.missing += score.unanswered
+
+    def __iadd__(self, other: Coverage) -> Coverage:
+        self.count += other.count
+        self.skipped += other.skipped
+        self.missing += other.missing
+        return self
+
+    @property
+    def answered(self) -> int:
+        return self.count - self.skipped.total()
+
+    def shortfall(self, settings: Settings, counted: str = "items were answered") -> str | None:
+        """Why this slice has no score, if it has none."""
+        if self.answered == 0:
+            return "nothing could be scored" if self.count else "no items"
+        if self.answered / self.count < settings.coverage:
+            floor = f"below the coverage floor of {settings.coverage:.0%}"
+            return f"only {self.answered} of {self.count} {counted}, {floor}"
+        return None
+
+    def estimate(self, name: str, slice_: Slice, ideal: float | None, **known: Any) -> Estimate:
+        """An estimate of this slice: without a value, unless that is among what is known."""
+        nothing, counts = (None, None, None), (self.answered, self.count, 0)
+        empty = Estimate(name, slice_, *nothing, *counts, ideal, skipped=dict(self.skipped))
+        return replace(empty, missing=self.missing, **known)
+
+
+Wording = tuple[tuple[str, str], ...]
+
+
+def wording(of: Item | Score) -> Wording:
+    """What two copies share: the text of every candidate, or the number that stands for it; empty
+    where neither is known."""
+    if not of.texts and isinstance(of, Score) and of.copy:
+        return (("copy", str(of.copy)),)
+    return tuple(sorted(of.texts.items()))
+
+
+def term(slices: Slice, unit_by: Sequence[str]) -> tuple[str, ...]:
+    """Of an item whose slices name one; else empty."""
+    named = tuple(slices.get(name, "") for name in unit_by)
+    return named if all(named) else ()
+
+
+def copied(items: Iterable[Item], unit_by: Sequence[str]) -> Iterator[str]:
+    """Notes on texts that occur more than once: under one term, in several, and under none."""
+    seen: dict[object, list[tuple[str, ...]]] = {}
+    for item in items if unit_by else ():
+        asked = wording(item), repr(sorted(item.also_asked.items()))
+        seen.setdefault(asked, []).append(term(item.slices, unit_by))
+    alone = sum(terms.count(()) for terms in seen.values() if terms.count(()) > 1)
+    if alone:
+        yield f"{alone:,} items of no known term share their texts: those of one text are one draw."
+    if across := sum(len({*terms} - {()}) > 1 for terms in seen.values()):
+        yield f"Under more than one target term: {count(across, 'text')}, counted in each."
+
+
+def repeated(items: Iterable[Score]) -> dict[Wording, int]:
+    """A number, from 1, for each wording that more than one item has."""
+    several = (words for words, n in Counter(map(wording, items)).items() if words and n > 1)
+    return {words: number for number, words in enumerate(several, start=1)}
+
 
 LOST, TIED, WON = range(3)
 KINDS = 3

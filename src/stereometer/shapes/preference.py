@@ -1,14 +1,64 @@
-"""What stands under tables of preferences, whether items are CATs or pairs."""
+"""Preferences, whether items are CATs or pairs: the habits of forced choice, what few items could
+show at all, and what stands under tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import sqrt
 
+from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import overall
 from stereometer.shapes.verdicts import FAMILIES
 from stereometer.show import numbers
+from stereometer.show.numbers import count
+from stereometer.stats.tests import detectable
 from stereometer.types import Result
 from stereometer.types.results import MOST_MISSING
+
+FIRST_POSITION = Metric(
+    "first_position",
+    "first option chosen",
+    50.0,
+    about="How often the first of two options was chosen, in percent.",
+)
+ORDER_AGREEMENT = Metric(
+    "order_agreement",
+    "orders agree",
+    about="How many comparisons come out the same in both orders, in percent.",
+)
+HABITS = (FIRST_POSITION, ORDER_AGREEMENT)
+
+
+FEW_TERMS = 2
+"""So few terms say nothing of others."""
+WIDEST = 50.0
+"""No score is farther from 50."""
+NAMED = 3
+
+
+def small_slices(items: Iterable[tuple[str, str | None]], level: float) -> str | None:
+    """From the slice and the term of each item, the term where items have one."""
+    slices: dict[str, list[str | None]] = {}
+    for name, term in items:
+        slices.setdefault(name, []).append(term)
+    outlooks = [_outlook(name, terms, level) for name, terms in sorted(slices.items())]
+    small = [outlook for outlook in outlooks if outlook]
+    if not small:
+        return None
+    more = f"; and {len(small) - NAMED} more" if small[NAMED:] else ""
+    return f"Small slices: {'; '.join(small[:NAMED])}{more}."
+
+
+def _outlook(name: str, terms: list[str | None], level: float) -> str | None:
+    least = detectable(WIDEST / sqrt(len(terms)), level)
+    distinct = {term for term in terms if term is not None}
+    few = bool(distinct) and len(distinct) <= FEW_TERMS
+    if least < WIDEST and not few:
+        return None
+    size = count(len(terms), "item") + (f" of {count(len(distinct), 'term')}" if distinct else "")
+    if least >= WIDEST:
+        return f"{name} ({size}) has too few items to show an effect"
+    return f"{name} ({size}) could show {least:.0f} points from 50, for these terms alone"
 
 
 def legend(results: Sequence[Result]) -> Iterator[str]:

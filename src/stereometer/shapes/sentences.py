@@ -1,11 +1,8 @@
-"""Shapes whose items are sentences set against each other: what curation asks of them.
-
-Such items can be read from and written to files, corrected, split and checked for faults. An item
-says what it is about and what differs between its candidates; no other room looks into it.
-"""
+"""The words of a text, and names written without what spellings differ in."""
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +11,19 @@ from typing import Any, ClassVar, Protocol
 from stereometer.errors import DataError
 from stereometer.shapes.contrast import Contrast
 from stereometer.types import Item
+
+WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+
+
+def words_of(text: str) -> list[str]:
+    """In lower case; digits and marks are no words."""
+    return WORD.findall(text.lower().replace("’", "'"))
+
+
+def plain_name(name: str) -> str:
+    """Without case, and with a single space for white space, underscores, hyphens and slashes."""
+    return re.sub(r"[\s_/–—-]+", " ", name.casefold()).strip()
+
 
 Row = Mapping[str, Any]
 """A row of a table, or an object of JSON lines."""

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 from stereometer.errors import UsageError
 from stereometer.shapes import plain
+from stereometer.shapes.differences import Difference, Flip, Withheld
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Answered, Overview
 from stereometer.shapes.overview import plain as plain_overview
-from stereometer.shapes.paired import Difference, Flip, Withheld
 from stereometer.stats.intervals import Floats
 from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from stereometer.show.numbers import count, number
-from stereometer.stats.families import Said, corrected
 from stereometer.stats.means import among
-from stereometer.stats.tests import false_discovery, holm
+from stereometer.stats.tests import Said, corrected, false_discovery, holm
 from stereometer.types import Estimate, Settings
 
 if TYPE_CHECKING:
-    from stereometer.shapes.paired import Difference
+    from stereometer.shapes.differences import Difference
 
 NULL_VALUE = 50.0
 """Tests are against 50: no preference, or no better than chance."""

@@ -1,4 +1,5 @@
-"""How far people who judge the same things agree: Krippendorff's alpha, for names and numbers."""
+"""How far people who judge the same things agree: Krippendorff's alpha, for names and numbers, and
+whether their answers lie at both ends of a scale."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import bdtrc
 
 from stereometer.stats.intervals import Floats, percentile, resampled_clusters
 
@@ -94,3 +96,28 @@ def point_alpha(units: Sequence[Sequence[Hashable]], names: bool) -> float | Non
     within = sum(float(values.var(ddof=1)) * values.size for values in numbers)
     pooled = np.concatenate(numbers)
     return 1 - within / pooled.size / float(pooled.var(ddof=1))
+
+
+LEVEL = 0.05
+
+
+def polarised(answers: Floats, low: float = 0.0, high: float = 100.0) -> bool:
+    """Both outer thirds of the scale hold more answers than the middle third, beyond chance.
+
+    A distribution with one peak has at least as much in the middle third as in one of the outer
+    ones, wherever its peak is: its density falls away from the peak, so the third beyond the
+    middle, seen from there, is the emptier of the two. Hence each outer third is tested against the
+    middle (binomial, one half), and both must be significant: an intersection-union test, whose
+    false marks stay below 5 % for any distribution with one peak, without assuming its form. It
+    takes five answers at either end and none between, so fewer than ten never suffice.
+    """
+    third = (high - low) / 3
+    below = int(np.count_nonzero(answers < low + third))
+    above = int(np.count_nonzero(answers > high - third))
+    middle = answers.size - below - above
+    return max(_p(below, middle), _p(above, middle)) <= LEVEL
+
+
+def _p(outer: int, middle: int) -> float:
+    """The chance of so many in the outer third where both are equally likely."""
+    return float(bdtrc(outer - 1, outer + middle, 0.5)) if outer else 1.0

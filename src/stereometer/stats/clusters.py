@@ -1,8 +1,8 @@
-"""Shares of items that come in clusters, the clusters resampled."""
+"""Things that belong together: shares of clusters that are resampled, and what is connected."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,3 +38,26 @@ def percent_fields(
     if low == high:
         (low, high), how = wilson_percent(value, count, level), f"Wilson: all {noun} agree"
     return {"value": value, "low": low, "high": high, "interval": how}
+
+
+def connected(marks: Sequence[Iterable[Hashable]]) -> list[list[int]]:
+    """Places that share a mark, directly or through others, together.
+
+    They are in order of first appearance. A place without marks stands alone.
+    """
+    parent = list(range(len(marks)))
+
+    def root(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
+
+    first: dict[Hashable, int] = {}
+    for index, own in enumerate(marks):
+        for mark in own:
+            parent[root(index)] = root(first.setdefault(mark, index))
+    groups: dict[int, list[int]] = {}
+    for index in range(len(marks)):
+        groups.setdefault(root(index), []).append(index)
+    return list(groups.values())

@@ -1,14 +1,19 @@
 """Tests and corrections.
 
-Sign test, sign-flip over fixed clusters, McNemar, Holm, Benjamini-Hochberg.
+Sign test, sign-flip over fixed clusters, McNemar, exchange of members, Holm, Benjamini-Hochberg,
+and the correction of rows within their families.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import erfc, sqrt
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+from itertools import combinations
+from math import comb, erfc, sqrt
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stereometer.stats.intervals import Floats
 from stereometer.stats.means import NO_SPREAD, POWER, reach
@@ -105,3 +110,77 @@ def detectable(spread: float, level: float, power: float = POWER) -> float:
     From its standard error.
     """
     return reach(level, None, power) * spread
+
+
+SPLITS = 20_000
+"""Ways to divide the members up to which all are tried; of more, so many are drawn."""
+ROUNDING = 1e-12
+
+
+def exchange_p(first: Floats, second: Floats, rng: np.random.Generator) -> float:
+    """Two-sided p of the difference of two means: the share of divisions that are as far apart."""
+    values = np.concatenate([first, second])
+    away = values - values.mean()
+    sums = np.abs(away[_divisions(values.size, first.size, rng)].sum(axis=1))
+    return float(np.mean(sums >= abs(away[: first.size].sum()) - ROUNDING))
+
+
+def least_p(first: int, second: int) -> float:
+    """No p of so many members can be smaller: sides of one size may also change places."""
+    return (1 + (first == second)) / comb(first + second, first)
+
+
+def _divisions(count: int, chosen: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Places of the members on the first side, a row per division; the true one first."""
+    if comb(count, chosen) <= SPLITS:
+        return np.array(list(combinations(range(count), chosen)))
+    drawn = rng.permuted(np.tile(np.arange(count), (SPLITS, 1)), axis=1)[:, :chosen]
+    return np.concatenate([np.arange(chosen)[None], drawn])
+
+
+Row = TypeVar("Row")
+"""A frozen dataclass with p and what the correction fills: p_adjusted, tests, verdict and
+beyond_noise."""
+Said = tuple[str | None, bool]
+"""The words of a verdict, and whether they name an effect."""
+Adjust = Callable[[Sequence[float]], Sequence[float] | Floats]
+
+
+def corrected(
+    rows: Iterable[Row],
+    verdict: Callable[[Row, float], Said],
+    family: Callable[[Row], Hashable] = lambda row: (),
+    adjust: Callable[[Row], Adjust] = lambda row: holm,
+    known: Callable[[Row], Row] = lambda row: row,
+) -> list[Row]:
+    """The rows with p adjusted within their family, and what that says.
+
+    Rows without p, or whose family is None, stay as they are. `adjust` gives the correction of the
+    family that a row is in, `known` what the size of its family changes in a row.
+    """
+    judged: list[Any] = list(rows)
+    for places in _places([row.p for row in judged], map(family, judged)):
+        together = adjust(judged[places[0]])([judged[at].p for at in places])
+        for at, p in zip(places, map(float, together), strict=True):
+            row: Any = known(replace(judged[at], p_adjusted=p, tests=len(places)))
+            says, beyond = verdict(row, p)
+            judged[at] = replace(row, verdict=says, beyond_noise=beyond)
+    return judged
+
+
+def adjusted(ps: Sequence[float | None], families: Iterable[Hashable]) -> list[float | None]:
+    """Each p adjusted (Holm) within its family; where there is none, none."""
+    after: list[float | None] = [None] * len(ps)
+    for places in _places(ps, families):
+        for at, p in zip(places, holm([ps[at] or 0.0 for at in places]), strict=True):
+            after[at] = p
+    return after
+
+
+def _places(ps: Iterable[float | None], families: Iterable[Hashable]) -> Iterable[list[int]]:
+    """Where the p-values stand that are corrected together."""
+    places: dict[Hashable, list[int]] = {}
+    for at, (p, family) in enumerate(zip(ps, families, strict=True)):
+        if p is not None and family is not None:
+            places.setdefault(family, []).append(at)
+    return places.values()

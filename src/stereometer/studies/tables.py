@@ -26,8 +26,8 @@ from stereometer.files import replacing
 from stereometer.findings.align.raters import SMALLEST_CELL, WITHHELD
 from stereometer.shapes.cat import files as cat_files
 from stereometer.shapes.pair import files as pair_files
+from stereometer.stats.agreement import polarised
 from stereometer.stats.means import StudentMean
-from stereometer.stats.polarised import polarised
 from stereometer.studies.fields import FORMULA_SIGNS, NO_ANSWER
 from stereometer.studies.kinds.judging import (
     JudgeCatsOptions,

@@ -13,9 +13,8 @@ from stereometer.files import UTF8
 from stereometer.measures.recognition.method import Recognition, scored
 from stereometer.measures.recognition.questions import Question
 from stereometer.measures.recognition.reading import Reader
-from stereometer.shapes.comment.items import NEITHER, Comment
-from stereometer.shapes.comment.settings import MISSPELLING, Setting
-from stereometer.shapes.words import plain_name
+from stereometer.shapes.comment.items import MISSPELLING, NEITHER, Comment, Setting
+from stereometer.shapes.sentences import plain_name
 from stereometer.systems.answer_rows import AnswerRows, Row
 from stereometer.tables import Layout, read_rows
 from stereometer.types import Score

@@ -18,7 +18,7 @@ from pathlib import Path
 from stereometer.errors import DataError
 from stereometer.files import begins_with, read_jsonl, read_text
 from stereometer.options import Option
-from stereometer.stats.connected import connected
+from stereometer.stats.clusters import connected
 
 ARTICLES = Option(
     "Articles with blank lines between them, JSON lines with `text`, or WikiExtractor's folder.",

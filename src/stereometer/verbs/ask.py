@@ -38,7 +38,7 @@ from stereometer.runs.execute import LOG, Announce
 from stereometer.runs.models import opened
 from stereometer.runs.progress import Watch
 from stereometer.runs.stored import Run
-from stereometer.shapes.comment.settings import STUDY, setting_of
+from stereometer.shapes.comment.items import STUDY, setting_of
 from stereometer.shapes.overview import Answered
 from stereometer.types import Result, Settings
 from stereometer.types.method import check_limit

@@ -8,7 +8,7 @@ from typing import Any
 from stereometer import catalog
 from stereometer.mitigations.attribute import names as attributes
 from stereometer.options import verb
-from stereometer.shapes.comment.settings import SETTINGS
+from stereometer.shapes.comment.items import SETTINGS
 from stereometer.types.backend import ForTesting
 from stereometer.types.shown import Shown
 

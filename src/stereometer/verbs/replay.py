@@ -27,7 +27,7 @@ from stereometer.runs.ask import words_of
 from stereometer.runs.execute import execute
 from stereometer.runs.replay import answers_job, replay_job
 from stereometer.runs.store import place_of
-from stereometer.shapes.comment.settings import setting_of
+from stereometer.shapes.comment.items import setting_of
 from stereometer.systems.answers import answer_columns
 from stereometer.tables import Layout
 from stereometer.types import Settings

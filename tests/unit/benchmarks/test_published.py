@@ -26,7 +26,7 @@ from stereometer.findings.align.profile import ALL_GROUPS, beside_printed
 from stereometer.findings.align.ratings import Ratings
 from stereometer.runs.execute import execute
 from stereometer.runs.replay import answers_job
-from stereometer.shapes.comment.settings import STUDY, ZERO_SHOT
+from stereometer.shapes.comment.items import STUDY, ZERO_SHOT
 from stereometer.systems.answers import AnswerColumns
 from stereometer.types import Estimate, Result, Settings
 from tests.builders.sure import sure

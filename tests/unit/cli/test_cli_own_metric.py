@@ -12,7 +12,7 @@ import stereometer
 from stereometer import catalog
 from stereometer.cli import render
 from stereometer.cli.analyze import print_shifts
-from stereometer.shapes.shift import Shift
+from stereometer.shapes.differences import Shift
 from tests.builders.commands import Said, assert_refused, call
 from tests.builders.little import pairs_file
 

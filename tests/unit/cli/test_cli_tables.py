@@ -12,7 +12,7 @@ import pytest
 from stereometer.cli.compare import _print_pair
 from stereometer.findings.compare import Compared, Comparison
 from stereometer.shapes.comment.show import _asked
-from stereometer.shapes.paired import Withheld
+from stereometer.shapes.differences import Withheld
 from tests.builders.commands import call
 from tests.builders.little import PAIRS, little_stereoset, pairs_file
 from tests.builders.sure import sure

@@ -27,9 +27,8 @@ from stereometer.shapes.cat.items import Candidate, Cat
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.pair import shape as pair_shape
 from stereometer.shapes.pair.items import Pair
-from stereometer.shapes.sentences import SentenceItem, SentenceShape
+from stereometer.shapes.sentences import SentenceItem, SentenceShape, words_of
 from stereometer.shapes.shape import Shape
-from stereometer.shapes.words import words_of
 from stereometer.types import (
     Abilities,
     Answer,

@@ -30,8 +30,7 @@ from stereometer.findings.align.names import Names
 from stereometer.findings.align.profile import profile_of
 from stereometer.findings.align.ratings import Ratings, differing, read_ratings
 from stereometer.runs.stored import run_of
-from stereometer.stats.kendall import tau_rows
-from stereometer.stats.ranks import orders
+from stereometer.stats.ranks import orders, tau_rows
 from stereometer.types import Result, Settings
 from tests.builders.commands import assert_refused, call
 from tests.builders.ratings import DEFAULT, TRAITS, two_sided

@@ -23,7 +23,7 @@ from stereometer.findings import compare as comparison
 from stereometer.findings.compare import Compared, Comparison, family_notes
 from stereometer.findings.gate.gate import worsening
 from stereometer.runs.stored import run_of
-from stereometer.shapes.paired import Difference, Withheld
+from stereometer.shapes.differences import Difference, Withheld
 from stereometer.shapes.shape import Shape
 from stereometer.stats.tests import sign_flip
 from stereometer.types import Result, Score, Settings

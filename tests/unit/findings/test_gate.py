@@ -19,7 +19,7 @@ from stereometer.errors import DataError, UsageError
 from stereometer.exports.outcomes import write
 from stereometer.findings.gate.bars import BarRule, read_bar, read_rules
 from stereometer.findings.gate.gate import _changed, _no_worse, worsening
-from stereometer.shapes.paired import Difference
+from stereometer.shapes.differences import Difference
 from stereometer.stats.means import StudentMean
 from stereometer.testing import check_bars
 from stereometer.types import Estimate

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from stereometer.findings.compare import Compared, RankRange, compared, rank_ranges
+from stereometer.shapes.differences import Difference
 from stereometer.shapes.pair.shape import SHAPE
-from stereometer.shapes.paired import Difference
 from stereometer.types import Score, Settings
 
 

@@ -12,8 +12,8 @@ from scipy.stats import t
 from stereometer import catalog
 from stereometer.findings.shift import restricted, shifts
 from stereometer.shapes.cat import metrics as cat_metrics
+from stereometer.shapes.differences import Shift
 from stereometer.shapes.pair import metrics as pair_metrics
-from stereometer.shapes.shift import Shift
 from stereometer.types import Score, Settings, Variant
 from tests.builders.little import pick
 from tests.builders.sure import sure

@@ -18,7 +18,7 @@ from stereometer.errors import ModelError, UnknownName
 from stereometer.measures.cat_rules import single_probability
 from stereometer.runs.measure import jobs_for
 from stereometer.shapes.cat.items import Candidate, Cat
-from stereometer.shapes.cat.tally import Outcome, outcome
+from stereometer.shapes.cat.points import Outcome, outcome
 from stereometer.types import (
     Answer,
     Continuation,

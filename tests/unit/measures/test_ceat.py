@@ -32,7 +32,7 @@ from stereometer.runs.plan import distinct, planned
 from stereometer.runs.runner import scored
 from stereometer.shapes.trait.sentences import EXCHANGED
 from stereometer.stats.effects import random_effects, within_variance
-from stereometer.stats.exchange import exchange_p
+from stereometer.stats.tests import exchange_p
 from stereometer.types import NoOptions, Score, Settings
 from tests.builders import told_text
 from tests.builders.commands import assert_refused, call

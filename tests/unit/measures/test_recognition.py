@@ -36,14 +36,14 @@ from stereometer.runs.stored import Run, run_of
 from stereometer.shapes.comment import metrics
 from stereometer.shapes.comment.answers import confusion, flipped, in_scope, out_of_scope
 from stereometer.shapes.comment.chance import against_chance
-from stereometer.shapes.comment.items import Comment
-from stereometer.shapes.comment.settings import (
+from stereometer.shapes.comment.items import (
     FEW_SHOT_MIXED,
     FEW_SHOT_SINGLE,
     MIXED_INSTRUCTION,
     ONE_SHOT,
     SETTINGS,
     ZERO_SHOT,
+    Comment,
     Setting,
 )
 from stereometer.systems.answers import AnswerColumns

@@ -16,6 +16,7 @@ import pytest
 from stereometer.backends.baselines.fake import Fake
 from stereometer.benchmarks.abc.items import Cell, Choice, chosen_benchmark
 from stereometer.errors import ModelError, UsageError
+from stereometer.measures.spans import UNKNOWN_WORD
 from stereometer.measures.traits.association import (
     ALREADY_TOP,
     CAUSAL_ILPS,
@@ -30,7 +31,6 @@ from stereometer.measures.traits.association import (
     printed_distance,
     released_distance,
 )
-from stereometer.measures.traits.unknown_words import UNKNOWN_WORD
 from stereometer.runs.measure import job_for
 from stereometer.runs.plan import distinct, planned
 from stereometer.runs.runner import scored

@@ -13,7 +13,7 @@ from hypothesis import given
 from scipy.stats import binomtest, t, ttest_1samp
 
 from stereometer.shapes.cat.metrics import summarize
-from stereometer.shapes.cat.sample import AVERAGES
+from stereometer.shapes.cat.points import AVERAGES
 from stereometer.stats.intervals import wilson
 from stereometer.types import Estimate, Score, Settings
 from tests.builders import reference

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.shapes.cat.metrics import summarize
-from stereometer.shapes.cat.sample import AVERAGES
+from stereometer.shapes.cat.points import AVERAGES
 from stereometer.types import Estimate, Score, Settings, Variant
 from tests.builders import reference
 from tests.builders.little import pick

@@ -11,7 +11,7 @@ from stereometer.errors import UsageError
 from stereometer.findings.compare import compared
 from stereometer.shapes.comment import shape
 from stereometer.shapes.comment.answers import confusion_by_set
-from stereometer.shapes.paired import Difference
+from stereometer.shapes.differences import Difference
 from stereometer.types import Score, Settings
 
 QUICK = Settings(resamples=400)

@@ -14,10 +14,10 @@ import stereometer
 from stereometer import catalog
 from stereometer.findings.compare import compared
 from stereometer.findings.shift import shifts
-from stereometer.shapes.copies import copied
 from stereometer.shapes.pair.files import read_pairs, write
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.pair.metrics import summarize
+from stereometer.shapes.points import copied
 from stereometer.types import Estimate, Score, Settings
 from tests.builders.little import little_stereoset, pick
 from tests.builders.stored import only

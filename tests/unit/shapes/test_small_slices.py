@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.shapes.outlook import small_slices
+from stereometer.shapes.preference import small_slices
 from tests.builders.commands import call
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.stats.betting import Betting
-from stereometer.stats.e_values import LEAST, PRIOR, anytime_interval, largest_t
+from stereometer.stats.anytime import LEAST, PRIOR, Betting, anytime_interval, largest_t
 
 GRID = np.linspace(0, 1, 101)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from stereometer.stats.kendall import FEW, tau_b
+from stereometer.stats.ranks import FEW, tau_b
 
 values = st.integers(-3, 3).map(float)
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
-from stereometer.stats.families import adjusted
 from stereometer.stats.means import StudentMean
 from stereometer.stats.tests import (
+    adjusted,
     bootstrap_p,
     detectable,
     holm,

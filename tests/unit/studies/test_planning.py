@@ -13,7 +13,7 @@ from stereometer.benchmarks.abc.traits import read_traits
 from stereometer.errors import UsageError
 from stereometer.findings.align.names import Names
 from stereometer.findings.align.ratings import read_ratings
-from stereometer.stats.polarised import polarised
+from stereometer.stats.agreement import polarised
 from stereometer.studies.new import new_study
 from stereometer.studies.progress import PUBLISHED, RATERS, check_document, precision, spread_of
 from tests.builders.studies import small_survey

@@ -11,7 +11,7 @@ import pytest
 
 from stereometer.runs.execute import execute
 from stereometer.runs.replay import answers_job
-from stereometer.shapes.comment.settings import SETTINGS
+from stereometer.shapes.comment.items import SETTINGS
 from stereometer.stats.intervals import MANY, resampled_strata, resampled_sums
 from stereometer.systems.answers import AnswerColumns
 from stereometer.types import Settings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stereometer.benchmarks.abc.rows import Row, chosen, read
 from stereometer.errors import DataError, did_you_mean
-from stereometer.shapes.words import plain_name
+from stereometer.shapes.sentences import plain_name
 from stereometer.tables import read_table
 
 COLUMNS = ("name", "domain", "singular", "plural", "article")

@@ -26,7 +26,7 @@ from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_benchmark, open_model
 from stereometer.runs.store import folder_name
 from stereometer.runs.stored import Run, run_of
-from stereometer.stats.ladder import climbs
+from stereometer.stats.anytime import climbs
 from stereometer.types import (
     Backend,
     Estimate,

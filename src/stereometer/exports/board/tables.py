@@ -14,7 +14,7 @@ from stereometer.report.systems import Group, System
 from stereometer.runs.shareable import shareable
 from stereometer.runs.store import check_whole, folder_name
 from stereometer.runs.stored import Run
-from stereometer.shapes.paired import Difference
+from stereometer.shapes.differences import Difference
 from stereometer.types import Estimate, Result
 from stereometer.types.document import Document
 

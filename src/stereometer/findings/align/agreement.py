@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from stereometer.errors import UsageError
 from stereometer.findings.align.ratings import MIDDLE, Ratings
-from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.points import Coverage
 from stereometer.stats.intervals import Floats, generator, resampled_clusters
-from stereometer.stats.kendall import tau_b, tau_rows
-from stereometer.stats.ranks import orders
+from stereometer.stats.ranks import orders, tau_b, tau_rows
 
 NO_SCORE = "no score of the model"
 HALVES = 1000

@@ -28,9 +28,9 @@ from stereometer.findings.align.agreement import (
     resampled_taus,
 )
 from stereometer.findings.align.ratings import Mean
-from stereometer.shapes.coverage import Coverage
-from stereometer.stats.families import Said
+from stereometer.shapes.points import Coverage
 from stereometer.stats.intervals import Floats, generator, percentile, student
+from stereometer.stats.tests import Said
 from stereometer.types import Estimate, Settings, Slice
 
 AGREES, OPPOSES, NEITHER = "agrees with people", "opposes people", "not distinguishable from chance"

@@ -21,7 +21,7 @@ from stereometer.findings.align.estimates import (
     taus,
 )
 from stereometer.findings.align.ratings import Ratings
-from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.points import Coverage
 from stereometer.stats.intervals import generator
 from stereometer.tables import read_table
 from stereometer.types import Estimate, Settings

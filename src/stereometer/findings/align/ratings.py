@@ -20,10 +20,10 @@ from stereometer.files import finite, parse_json, read_json, read_text
 from stereometer.findings.align.names import PERSON, UNWANTED, Names, Row, wide_rows
 from stereometer.runs.store import SCORES
 from stereometer.runs.stored import run_of
-from stereometer.shapes.words import plain_name
+from stereometer.shapes.sentences import plain_name
+from stereometer.stats.agreement import polarised
 from stereometer.stats.intervals import Floats
 from stereometer.stats.means import StudentMean
-from stereometer.stats.polarised import polarised
 from stereometer.tables import PLAIN, Layout, read_rows
 
 BOUNDS = re.compile(r"\s*(-?[\d.]*\d)\s*(?:-|–|to)\s*(-?[\d.]*\d)\s*")

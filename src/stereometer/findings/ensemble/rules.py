@@ -20,7 +20,7 @@ from math import exp
 import numpy as np
 from scipy.special import expit
 
-from stereometer.shapes.cat.tally import TASKS
+from stereometer.shapes.cat.points import TASKS
 from stereometer.shapes.contrast import Contrast
 from stereometer.stats.intervals import Floats
 from stereometer.types import Score, digest_of

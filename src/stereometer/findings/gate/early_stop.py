@@ -36,8 +36,7 @@ from stereometer.findings.gate.sequential import (
     Track,
     unit,
 )
-from stereometer.shapes.copies import term
-from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.points import Coverage, term
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.verdicts import FEW_TERMS, NULL_VALUE, equivalent
 from stereometer.show.numbers import number

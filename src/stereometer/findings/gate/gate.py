@@ -14,7 +14,7 @@ from stereometer.findings.compare import Comparison, compare
 from stereometer.findings.gate.bars import Bar, BarRule, Outcome, read_rules
 from stereometer.findings.mitigation.judged import Closeness
 from stereometer.runs.stored import Stored, runs_of
-from stereometer.shapes.paired import Difference
+from stereometer.shapes.differences import Difference
 from stereometer.show.numbers import signed_interval, with_interval
 from stereometer.types import Estimate, Result
 from stereometer.types.shown import Tabular

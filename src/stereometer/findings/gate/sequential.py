@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stereometer.shapes.copies import term, wording
+from stereometer.shapes.points import term, wording
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.verdicts import LIKE_THESE, NULL_VALUE
-from stereometer.stats.betting import Betting
-from stereometer.stats.e_values import anytime_interval
+from stereometer.stats.anytime import Betting, anytime_interval
 from stereometer.stats.intervals import Floats
 from stereometer.types import Item, Score, Settings, Slice
 from stereometer.types.results import MOST_MISSING

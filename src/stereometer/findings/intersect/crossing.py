@@ -24,8 +24,8 @@ from stereometer.benchmarks.abc.traits import POLES, Trait
 from stereometer.shapes.intersection import ENUMERABLE, FLIPS
 from stereometer.stats.intervals import Floats, resampled_clusters
 from stereometer.stats.joint import every_sign
-from stereometer.stats.kendall import tau_rows
 from stereometer.stats.means import NO_SPREAD
+from stereometer.stats.ranks import tau_rows
 from stereometer.stats.tests import false_discovery
 from stereometer.types import Score, Settings
 

@@ -14,13 +14,12 @@ import numpy as np
 from stereometer.benchmarks.abc.traits import POLES, Trait
 from stereometer.errors import DataError, did_you_mean
 from stereometer.findings.intersect.crossing import Crossing, Emergent, resampled_means
-from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.intersection import FALSE_DISCOVERY, domination, out_of_reach
+from stereometer.shapes.points import Coverage
 from stereometer.shapes.trait.metrics import ONE_TEMPLATE, OVER_TEMPLATES
 from stereometer.shapes.verdicts import ALL_ALIKE, at_floor
-from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator, percentile, wilson
-from stereometer.stats.tests import bootstrap_p
+from stereometer.stats.tests import bootstrap_p, corrected
 from stereometer.tables import read_table
 from stereometer.types import Estimate, Settings
 

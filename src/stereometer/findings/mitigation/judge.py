@@ -19,8 +19,8 @@ from stereometer.findings.mitigation.sides import (
     shared_sentences,
 )
 from stereometer.mitigations.card import ADAPTER, PROMPT, MitigationCard, card_of
+from stereometer.shapes.sentences import plain_name
 from stereometer.shapes.verdicts import NULL_VALUE
-from stereometer.shapes.words import plain_name
 from stereometer.show.numbers import slice_name
 from stereometer.types import Result, Settings, Slice
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from stereometer.mitigations.card import Perplexity, Probe
-from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Withheld
+from stereometer.shapes.differences import NO_DIFFERENCE, Difference, Withheld
 from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.types import Slice
 from stereometer.types.document import Document

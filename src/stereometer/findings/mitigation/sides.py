@@ -17,8 +17,8 @@ from stereometer.mitigations.card import MitigationCard, card_of
 from stereometer.mitigations.lists import Lists
 from stereometer.runs import store
 from stereometer.runs.stored import Run, run_of
+from stereometer.shapes.differences import Difference
 from stereometer.shapes.fact import AGREEMENT, FACT
-from stereometer.shapes.paired import Difference
 from stereometer.types import Result, Score, Settings, Slice
 
 

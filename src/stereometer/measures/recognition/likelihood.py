@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from stereometer.measures.spans import tokens_in
 from stereometer.shapes.comment.metrics import categories, coverage_of, is_mixed, ratio
-from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.points import Coverage
 from stereometer.types import (
     Answer,
     Backend,

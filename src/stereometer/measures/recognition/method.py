@@ -11,13 +11,12 @@ from typing import Any
 from stereometer.errors import ModelError, UsageError
 from stereometer.measures.declared import Declared, answers_of, in_chat
 from stereometer.measures.recognition import likelihood, misspelling
-from stereometer.measures.recognition.edits import read_edits, shipped_edits
+from stereometer.measures.recognition.misspelling import read_edits, shipped_edits
 from stereometer.measures.recognition.prompts import Prompts, check_folder
 from stereometer.measures.recognition.questions import STUDY_SIZE, Question, Sampling, questions
 from stereometer.measures.recognition.reading import Reader
 from stereometer.shapes.comment import metrics
-from stereometer.shapes.comment.items import Comment, categories_of
-from stereometer.shapes.comment.settings import MISSPELLING, SETTINGS, Setting
+from stereometer.shapes.comment.items import MISSPELLING, SETTINGS, Comment, Setting, categories_of
 from stereometer.types import (
     Backend,
     CausalTokens,

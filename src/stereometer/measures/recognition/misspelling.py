@@ -1,16 +1,39 @@
-"""Misspelt and censored words: where they are put, and which answers they turn round."""
+"""Misspelt and censored words: what is changed to what, where it is put, and which answers it turns
+round."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
 
+from stereometer.errors import DataError
 from stereometer.shapes.comment.answers import first_label
-from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.points import Coverage
 from stereometer.stats.intervals import wilson
 from stereometer.stats.tests import mcnemar
+from stereometer.tables import read_table
 from stereometer.types import Estimate, Score, Settings, Variant
+
+
+def shipped_edits() -> Sequence[tuple[str, str]]:
+    """Strings and what they are changed to (Chiu et al. 2021, Table 22)."""
+    table = resources.files("stereometer.measures.recognition").joinpath("misspellings.csv")
+    return read_edits(Path(str(table)))
+
+
+def read_edits(path: Path) -> Sequence[tuple[str, str]]:
+    """A table of `original` and `edit`."""
+    edits = [(row["original"], row["edit"]) for _, row in read_table(path, ["original", "edit"])]
+    if not edits or not all(original for original, _ in edits):
+        raise DataError(
+            f"{path} has no edits, or one whose original is empty. "
+            "Each row has an original and an edit. Fix it."
+        )
+    return edits
+
 
 PHUCK = "phuck"
 """A spelling that the study looked for as well, for one comment that its text discusses."""

@@ -12,8 +12,7 @@ from pathlib import Path
 from stereometer.errors import UnknownName, UsageError
 from stereometer.files import read_text
 from stereometer.measures.recognition.questions import Question
-from stereometer.shapes.comment.items import NEITHER
-from stereometer.shapes.comment.settings import MISSPELLING, STUDY, ZERO_SHOT, Setting
+from stereometer.shapes.comment.items import MISSPELLING, NEITHER, STUDY, ZERO_SHOT, Setting
 from stereometer.types import Variant, digest_of
 
 SLOT = re.compile(r"\{(\w+)\}")

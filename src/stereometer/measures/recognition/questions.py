@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from stereometer.errors import DataError
-from stereometer.shapes.comment.items import NEITHER
-from stereometer.shapes.comment.settings import (
+from stereometer.shapes.comment.items import (
     FEW_SHOT_SINGLE,
     MISSPELLING,
+    NEITHER,
     ONE_SHOT,
     Setting,
 )

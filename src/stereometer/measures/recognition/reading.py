@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from stereometer.shapes.comment.items import SEPARATOR, UNNAMED
-from stereometer.shapes.comment.settings import Setting
-from stereometer.shapes.words import plain_name
+from stereometer.shapes.comment.items import SEPARATOR, UNNAMED, Setting
+from stereometer.shapes.sentences import plain_name
 from stereometer.types import FILTERED, UNWRITTEN, Answer, Variant
 
 EMPTY, UNPARSED, REFUSED = "empty", "unparsed", FILTERED

@@ -18,18 +18,26 @@ own, `causal-ilps` (chain rule, not renormalised) and `causal-set`, whose prior 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log, log1p
 from statistics import median
 
 from stereometer.errors import ModelError, UsageError
 from stereometer.measures.declared import Bound, Declared, scored
-from stereometer.measures.traits.blanks import POLES, Manner, Piece, Reader, Reading, TraitItem
-from stereometer.measures.traits.window import check_window
+from stereometer.measures.traits.blanks import (
+    POLES,
+    Frame,
+    Manner,
+    Piece,
+    Reader,
+    Reading,
+    TraitItem,
+)
 from stereometer.shapes.trait import metrics as trait_metrics
 from stereometer.types import (
     SET_DISTANCES,
+    TOO_LONG,
     WORD_MASSES,
     Backend,
     Exchanged,
@@ -270,3 +278,37 @@ def _method(name: str) -> TraitMethod:
 
 ILPS, ILPS_STAR, SET = _method("ilps"), _method("ilps-star"), _method("set")
 CAUSAL_ILPS, CAUSAL_SET = _method("causal-ilps"), _method("causal-set")
+
+
+SHOWN = 40
+"""Letters of an adjective that an error quotes."""
+
+
+def check_window(items: Sequence[TraitItem], reader: Reader) -> None:
+    """Raises for an adjective that exceeds the model's window even in the shortest sentence."""
+    frames = sorted(
+        dict.fromkeys(item.frame for item in items), key=lambda frame: len(frame.sentence("").text)
+    )
+    words = dict.fromkeys(
+        word
+        for vocabulary in {item.vocabulary for item in items}
+        for word in reader.words(vocabulary)
+    )
+    for word in words:
+        if not _fits(word, frames, reader):
+            quoted = word if len(word) <= SHOWN else f"{word[:SHOWN]}..."
+            raise ModelError(
+                f"The adjective '{quoted}' is longer than the model's window in every sentence. "
+                "It cannot be scored for any group. Shorten it, or leave its trait out."
+            )
+
+
+def _fits(word: str, frames: Iterable[Frame], reader: Reader) -> bool:
+    for frame in frames:
+        try:
+            reader.encode(frame.sentence(word).text)
+            return True
+        except Skip as skip:
+            if skip.reason != TOO_LONG:
+                return True
+    return False

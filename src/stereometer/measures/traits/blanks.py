@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
-from stereometer.measures.spans import tokens_in
-from stereometer.measures.traits.unknown_words import check_known, unknown_token
+from stereometer.measures.spans import check_known, tokens_in, unknown_token
 from stereometer.types import HIDDEN, Encode, Encoding, Item, MaskedBlank, NextTokens, Skip
 
 POLES = ("left", "right")

@@ -17,8 +17,7 @@ import numpy as np
 
 from stereometer.errors import ModelError
 from stereometer.measures.declared import Bound, Declared
-from stereometer.measures.spans import tokens_in
-from stereometer.measures.traits.unknown_words import check_known, unknown_token
+from stereometer.measures.spans import check_known, tokens_in, unknown_token
 from stereometer.shapes.trait import sentences
 from stereometer.stats.effects import (
     Combined,

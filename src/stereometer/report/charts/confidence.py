@@ -11,7 +11,7 @@ import numpy as np
 from stereometer.report.charts import frame
 from stereometer.report.systems import System
 from stereometer.shapes.pair.metrics import confidence
-from stereometer.shapes.pair.tally import decision
+from stereometer.shapes.pair.points import decision
 from stereometer.show.figure import Spec
 from stereometer.show.numbers import number
 

@@ -8,7 +8,7 @@ from stereometer.findings.shift import Audited
 from stereometer.report.charts.forest import AxisOf, Block, Line, forest
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import Row, tabled
-from stereometer.shapes.shift import Shift
+from stereometer.shapes.differences import Shift
 from stereometer.show import numbers
 from stereometer.show.figure import Chart, Figure
 from stereometer.show.slices import named

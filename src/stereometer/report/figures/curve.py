@@ -10,7 +10,7 @@ from stereometer.report import tables
 from stereometer.report.charts.curve import curve as drawn
 from stereometer.report.figures.differences import pairs_of
 from stereometer.report.systems import Group, System
-from stereometer.shapes.paired import Difference
+from stereometer.shapes.differences import Difference
 from stereometer.show import numbers
 from stereometer.show.figure import FILLS, Chart, Figure
 from stereometer.show.table import Table

@@ -11,7 +11,7 @@ from stereometer.report import tables
 from stereometer.report.charts.forest import Axis, Block, Line, forest
 from stereometer.report.charts.frame import outwards
 from stereometer.report.systems import Group, System
-from stereometer.shapes.paired import Difference
+from stereometer.shapes.differences import Difference
 from stereometer.show import numbers
 from stereometer.show.figure import Chart, Figure, Spec, sure
 from stereometer.show.slices import named

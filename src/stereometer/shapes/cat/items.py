@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from stereometer.errors import DataError
 from stereometer.shapes.pair.items import Pair
-from stereometer.shapes.words import words_of
+from stereometer.shapes.sentences import words_of
 from stereometer.types import ItemDefaults, Slice
 
 LABELS = ("stereotype", "anti-stereotype", "unrelated")

@@ -7,19 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from stereometer.shapes.cat.sample import HEADLINE, IDEALS, averages, rates
-from stereometer.shapes.cat.sides import Drawn, Gap, side_values, sides
-from stereometer.shapes.cat.spread import TESTED
-from stereometer.shapes.cat.tally import (
+from stereometer.shapes.cat.metrics import TESTED, Drawn, Gap, side_values, sides
+from stereometer.shapes.cat.points import (
+    HEADLINE,
+    IDEALS,
     KINDS,
     LMS_OF,
     NO_LMS,
     SS_OF,
+    averages,
     counted,
     headline_slices,
     outcome,
+    rates,
 )
-from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
+from stereometer.shapes.differences import Difference, Withheld, asked_or_withheld
 from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, NULL_VALUE, SAME, THESE
 from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_means
 from stereometer.stats.means import StudentMean

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stereometer.shapes.cat import files, metrics, paired, sample, shifts, show
-from stereometer.shapes.cat.tally import UNIT_BY, compared, outcome
-from stereometer.shapes.habits import HABITS
+from stereometer.shapes.cat import files, metrics, paired, points, shifts, show
+from stereometer.shapes.cat.points import UNIT_BY, compared, outcome
 from stereometer.shapes.metric import Metric
-from stereometer.shapes.outlook import small_slices
+from stereometer.shapes.preference import HABITS, small_slices
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.shapes.shape import TieShares
 from stereometer.shapes.verdicts import LANGUAGE, PREFERENCE
@@ -35,7 +34,7 @@ class Cat(SentenceShape):
     fine = metrics.FINE
     principal = ("task",)
     summary_metric = "icat"
-    shares = sample.HEADLINE
+    shares = points.HEADLINE
     unrelated = "unrelated"
     metrics = (
         Metric(
@@ -104,8 +103,8 @@ class Cat(SentenceShape):
         return {"ss": 50.0 * each.ss, **lms}
 
     def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
-        table = sample.tally(scores, variant)
-        return lambda slice_: sample.sample(table, slice_).tie_shares
+        table = points.tally(scores, variant)
+        return lambda slice_: points.sample(table, slice_).tie_shares
 
     def task(self, score: Score) -> str:
         return score.slices["task"]

@@ -7,12 +7,20 @@ from math import sqrt
 
 import numpy as np
 
-from stereometer.shapes.cat.sample import HEADLINE, IDEALS, averages, rates
-from stereometer.shapes.cat.sides import Drawn, Gap, side_values
-from stereometer.shapes.cat.sides import sides as both_sides
-from stereometer.shapes.cat.spread import TESTED
-from stereometer.shapes.cat.tally import KINDS, NO_LMS, counted, headline_slices, outcome
-from stereometer.shapes.shift import Shift
+from stereometer.shapes.cat.metrics import TESTED, Drawn, Gap, side_values
+from stereometer.shapes.cat.metrics import sides as both_sides
+from stereometer.shapes.cat.points import (
+    HEADLINE,
+    IDEALS,
+    KINDS,
+    NO_LMS,
+    averages,
+    counted,
+    headline_slices,
+    outcome,
+    rates,
+)
+from stereometer.shapes.differences import Shift
 from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Floats, Ints, generator, percentile, student
 from stereometer.stats.means import PerUnit, StudentMean

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from stereometer.shapes.comment.items import NEITHER, SEPARATOR, UNNAMED
+from stereometer.shapes.comment.items import NEITHER, SEPARATOR, UNNAMED, Setting
 from stereometer.shapes.comment.metrics import FN, FP, TN, TP, categories, decisions
-from stereometer.shapes.comment.settings import Setting
 from stereometer.types import UNWRITTEN, Score, Variant
 
 PLACE = ("comment", "category")

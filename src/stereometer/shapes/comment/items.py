@@ -1,4 +1,4 @@
-"""Comments with the categories that people saw in them: the items of recognition by prompting."""
+"""Comments with the categories that people saw in them, and the five ways of asking about them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from stereometer.errors import DataError
+from stereometer.errors import DataError, UnknownName
 from stereometer.files import finite
-from stereometer.types import ItemDefaults, Slice, digest_of
+from stereometer.types import ItemDefaults, Slice, Variant, digest_of
 
 NEITHER = "neither"
 """The label of a comment of no category."""
@@ -67,3 +67,62 @@ def categories_of(comments: Sequence[Comment]) -> list[str]:
     return sorted(
         {name for comment in comments for name, score in comment.scores.items() if score > 0}
     )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is shown before the comment, and how much may be answered."""
+
+    name: str
+    mixed: bool
+    """Whether all categories are asked at once; otherwise one at a time."""
+    words: bool
+    """Whether the answer is the label's own word; otherwise yes or no."""
+    most: int
+    """Tokens of an answer as the study had them."""
+    stops: tuple[str, ...]
+    """Where the study's answers end."""
+
+    @property
+    def shows(self) -> bool:
+        """Whether examples come before the comment."""
+        return self not in (ZERO_SHOT, MISSPELLING)
+
+    def max_tokens(self, variant: Variant) -> int:
+        return self.most if variant == "paper" else ROOM
+
+    def stop(self, variant: Variant) -> tuple[str, ...]:
+        """`sound` stops nowhere: a model that begins with a line break would have said nothing."""
+        return self.stops if variant == "paper" else ()
+
+
+ROOM = 8
+"""`sound`: two tokens hold a yes in one vocabulary and half a word in another."""
+
+ZERO_SHOT = Setting("zero-shot", False, False, 2, ("\n",))
+ONE_SHOT = Setting("one-shot", False, False, 2, ("\n",))
+FEW_SHOT_SINGLE = Setting("few-shot-single", False, True, 4, (".",))
+FEW_SHOT_MIXED = Setting("few-shot-mixed", True, True, 4, (".",))
+MIXED_INSTRUCTION = Setting("few-shot-mixed-instruction", True, True, 4, (".",))
+MISSPELLING = Setting("misspelling", False, False, 2, ("\n",))
+"""Zero-shot at temperature 0, with and without edits."""
+
+SETTINGS: Mapping[str, Setting] = {
+    one.name: one
+    for one in (
+        ZERO_SHOT,
+        ONE_SHOT,
+        FEW_SHOT_SINGLE,
+        FEW_SHOT_MIXED,
+        MIXED_INSTRUCTION,
+        MISSPELLING,
+    )
+}
+STUDY = tuple(name for name in SETTINGS if name != "misspelling")
+"""The five settings of the study."""
+
+
+def setting_of(name: str) -> Setting:
+    if name not in SETTINGS:
+        raise UnknownName("setting", name, SETTINGS)
+    return SETTINGS[name]

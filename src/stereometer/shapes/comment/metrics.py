@@ -18,10 +18,9 @@ import numpy as np
 from stereometer.shapes.comment.chance import SHUFFLED, Category, against_chance, asked_about
 from stereometer.shapes.comment.items import NEITHER, SEPARATOR
 from stereometer.shapes.comment.slim import slim
-from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.points import Coverage
 from stereometer.shapes.verdicts import LANGUAGE, at_floor
 from stereometer.stats.clusters import clustered_percent, percent_fields
-from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import (
     Floats,
     Ints,
@@ -29,6 +28,7 @@ from stereometer.stats.intervals import (
     resampled_sums,
     wilson_percent,
 )
+from stereometer.stats.tests import Said, corrected
 from stereometer.types import Estimate, Score, Settings, Slice, Variant
 
 METRICS = ("accuracy", "precision", "recall", "f1", "balanced_accuracy")

@@ -21,7 +21,7 @@ from stereometer.shapes.comment.metrics import (
     decisions,
     rates,
 )
-from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
+from stereometer.shapes.differences import Difference, Withheld, asked_or_withheld
 from stereometer.stats.intervals import Floats, generator, resampled_sums
 from stereometer.types import Score, Settings, Slice, Variant
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stereometer.shapes.comment.answers import confusion, confusion_by_set, flipped, out_of_scope
-from stereometer.shapes.comment.settings import MISSPELLING, setting_of
+from stereometer.shapes.comment.items import MISSPELLING, setting_of
 from stereometer.shapes.comment.slim import slim
 from stereometer.shapes.overview import (
     VERDICT,

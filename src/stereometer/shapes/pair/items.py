@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar
 
-from stereometer.shapes.words import words_of
+from stereometer.shapes.sentences import words_of
 from stereometer.types import ItemDefaults, Slice
 
 DIRECTIONS = ("stereo", "antistereo")

@@ -11,8 +11,16 @@ from dataclasses import replace
 import numpy as np
 
 from stereometer.shapes.pair.items import DIRECTION
-from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE, bounds, spread
-from stereometer.shapes.pair.tally import kind, points, preference, slices, tallied
+from stereometer.shapes.pair.points import (
+    PAIRS_LIKE_THESE,
+    bounds,
+    kind,
+    points,
+    preference,
+    slices,
+    spread,
+    tallied,
+)
 from stereometer.shapes.points import LOST, TIED, WON, PointSample
 from stereometer.shapes.spread import determined
 from stereometer.shapes.verdicts import PREFERENCE, judged

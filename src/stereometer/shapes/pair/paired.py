@@ -7,9 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE
-from stereometer.shapes.pair.tally import counted, kind, points, preference, slices
-from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
+from stereometer.shapes.differences import Difference, Withheld, asked_or_withheld
+from stereometer.shapes.pair.points import (
+    PAIRS_LIKE_THESE,
+    counted,
+    kind,
+    points,
+    preference,
+    slices,
+)
 from stereometer.shapes.points import KINDS, LOST, TIED, WON, PointSample, single
 from stereometer.shapes.verdicts import LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Ints

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stereometer.shapes.copies import wording
-from stereometer.shapes.habits import HABITS
 from stereometer.shapes.metric import Metric
-from stereometer.shapes.outlook import small_slices
-from stereometer.shapes.pair import files, metrics, paired, shifts, show, tally
+from stereometer.shapes.pair import files, metrics, paired, points, shifts, show
 from stereometer.shapes.pair.items import BIAS_TYPE, DIRECTION, TARGET
-from stereometer.shapes.pair.tally import decision
-from stereometer.shapes.points import TIED
+from stereometer.shapes.pair.points import decision
+from stereometer.shapes.points import TIED, wording
+from stereometer.shapes.preference import HABITS, small_slices
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.shapes.shape import TieShares
 from stereometer.shapes.verdicts import PREFERENCE
@@ -72,7 +70,7 @@ class Pair(SentenceShape):
         return {"pair_preference": 100.0 * decision(score.values, variant)}
 
     def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
-        table = tally.tallied(scores, variant)
+        table = points.tallied(scores, variant)
 
         def shares(slice_: Slice) -> Mapping[str, float]:
             counts = table.within(slice_).total
@@ -85,7 +83,7 @@ class Pair(SentenceShape):
         return score.slices.get(TARGET) or (digest_of(words) if words else score.item)
 
     def side(self, score: Score, variant: Variant) -> int:
-        return tally.kind(score, variant) - 1
+        return points.kind(score, variant) - 1
 
     def outlook(self, items: Sequence[Any], level: float) -> str | None:
         return small_slices(((item.bias_type, None) for item in items if item.bias_type), level)

@@ -7,10 +7,17 @@ from math import hypot
 
 import numpy as np
 
-from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE, interval
-from stereometer.shapes.pair.tally import counted, kind, points, preference, slices
+from stereometer.shapes.differences import Shift
+from stereometer.shapes.pair.points import (
+    PAIRS_LIKE_THESE,
+    counted,
+    interval,
+    kind,
+    points,
+    preference,
+    slices,
+)
 from stereometer.shapes.points import KINDS, PointSample
-from stereometer.shapes.shift import Shift
 from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.stats.means import PerUnit, StudentMean, effective

@@ -8,9 +8,9 @@ from math import sqrt
 
 import numpy as np
 
-from stereometer.shapes.coverage import Coverage
-from stereometer.stats.families import Said, corrected
+from stereometer.shapes.points import Coverage
 from stereometer.stats.means import StudentMean
+from stereometer.stats.tests import Said, corrected
 from stereometer.types import Estimate, Score, Settings, Slice
 
 NEITHER = "not distinguishable from 0"

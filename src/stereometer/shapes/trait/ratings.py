@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.points import Coverage
 from stereometer.shapes.trait import metrics
 from stereometer.types import Estimate, Score, Settings
 

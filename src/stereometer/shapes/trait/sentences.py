@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from stereometer.shapes.trait import metrics
-from stereometer.stats.exchange import exchange_p, least_p
 from stereometer.stats.intervals import Floats, generator
+from stereometer.stats.tests import exchange_p, least_p
 from stereometer.types import Estimate, Score, Settings
 
 POLES = ("left", "right")

@@ -12,8 +12,8 @@ import torch
 
 from stereometer.benchmarks.abc.items import Cell, Choice, chosen_benchmark
 from stereometer.errors import ModelError
+from stereometer.measures.spans import unknown_token
 from stereometer.measures.traits.association import CAUSAL_ILPS, CAUSAL_SET, ILPS, ILPS_STAR, SET
-from stereometer.measures.traits.unknown_words import unknown_token
 from stereometer.runs.plan import distinct, planned
 from stereometer.runs.runner import scored
 from stereometer.types import (

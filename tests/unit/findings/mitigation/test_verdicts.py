@@ -15,7 +15,7 @@ from stereometer.findings.mitigation import judge, show, sides
 from stereometer.findings.mitigation.judged import Closeness, Effect, KeptMetric, verdict_of
 from stereometer.findings.mitigation.show import LEGEND
 from stereometer.mitigations.card import Leak, Measured, MitigationCard, Perplexity, Probe
-from stereometer.shapes.paired import Difference
+from stereometer.shapes.differences import Difference
 from stereometer.types import Settings
 from tests.builders.mitigated import BASE, Items, Truth, card, control_card, model_card, side
 from tests.strategies import FEW
