@@ -30,13 +30,10 @@ from typing import Any
 
 from stereometer.backends.baselines.fake import Fake
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.engine import Engine
-from stereometer.runs.engines.pool.choice import Engines, Hands
-from stereometer.runs.engines.pool.crew import Answers, Event, Hello
-from stereometer.runs.engines.pool.driver import Pool
-from stereometer.runs.engines.serial import Serial
-from stereometer.runs.plan import Tally
-from stereometer.runs.runner import computed
+from stereometer.runs.pool.choice import Engines, Hands
+from stereometer.runs.pool.crew import Answers, Event, Hello
+from stereometer.runs.pool.driver import Pool
+from stereometer.runs.runner import Engine, Serial, Tally, computed
 from stereometer.types import Answer, Asking, CausalTokens, ModelSpec, Request, Score
 
 TOKENS = 16

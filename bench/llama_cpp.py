@@ -17,7 +17,7 @@ import torch
 from bench.models import Row, profiled
 from bench.timing import THREADS, Peak, contest
 from stereometer.backends.local.generation import Writer
-from stereometer.runs.ask import jobs_for
+from stereometer.runs.measure import jobs_in_words
 from stereometer.runs.open import open_benchmark, open_model
 from stereometer.types import Asking, Generate, Settings
 
@@ -56,7 +56,7 @@ def served() -> Any:
 
 def prompts(setting: str, model: Any) -> list[Generate]:
     """The first prompts of a setting, each once."""
-    (job,) = jobs_for(open_benchmark("ethos"), [setting], model, Settings(), {})
+    (job,) = jobs_in_words(open_benchmark("ethos"), [setting], model, Settings(), {})
     assert isinstance(job.source, Asking)
     requests = (
         request

@@ -77,7 +77,7 @@ def items() -> Items:
 def scorable(found: Sequence[Any], measures: Sequence[Any], count: int) -> Sequence[Any]:
     """So many items, spread evenly, that every measure can plan."""
     from stereometer.runs.job import limited
-    from stereometer.runs.plan import planned
+    from stereometer.runs.runner import planned
 
     spread = limited(found, min(len(found), count + count // 5))
     kept = [
@@ -110,9 +110,7 @@ class Ours:
 
     def scores(self, measure: Any, some: Sequence[Any]) -> dict[tuple[str, str], float]:
         from stereometer.runs.cache import Cache
-        from stereometer.runs.engines.serial import Serial
-        from stereometer.runs.plan import Tally
-        from stereometer.runs.runner import computed
+        from stereometer.runs.runner import Serial, Tally, computed
         from stereometer.types import Asking
 
         with (

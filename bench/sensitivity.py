@@ -19,7 +19,7 @@ import numpy as np
 from bench.timing import clock
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.measures.traits.association import SET
-from stereometer.runs.plan import distinct, planned, windows
+from stereometer.runs.runner import distinct, planned, windows
 from stereometer.stats.set_distance import set_distances
 from stereometer.types import Abilities, NoOptions
 

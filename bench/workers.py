@@ -20,12 +20,9 @@ from bench import weights
 from bench.models import Row, items, scorable
 from stereometer import catalog
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.engine import Engine
-from stereometer.runs.engines.pool.choice import Engines, Hands
-from stereometer.runs.engines.serial import Serial
 from stereometer.runs.open import model_spec, open_model
-from stereometer.runs.plan import Tally
-from stereometer.runs.runner import computed
+from stereometer.runs.pool.choice import Engines, Hands
+from stereometer.runs.runner import Engine, Serial, Tally, computed
 from stereometer.types import Asking
 
 WORKERS, PAIRS, ROUNDS = 2, 60, 3

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark, Source
-from stereometer.runs.engines.pool.contract import expected_length
+from stereometer.runs.pool.crew import expected_length
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.types import (
     HIDDEN,

@@ -16,8 +16,7 @@ from random import Random
 import pytest
 
 from stereometer.runs.cache import Cache, default_path
-from stereometer.runs.engines.serial import Serial
-from stereometer.runs.plan import Tally
+from stereometer.runs.runner import Serial, Tally
 from stereometer.types import Answer, Request, WholeText
 from tests.builders.asking import answered
 from tests.builders.commands import Said

@@ -6,9 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.engine import Engine
-from stereometer.runs.plan import Tally
-from stereometer.runs.runner import Keeper
+from stereometer.runs.runner import Engine, Keeper, Tally
 from stereometer.types import Answer, Request
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from stereometer import catalog
 from stereometer.exports.board.bundle import manifest_of
-from stereometer.runs.counted import settings_of
+from stereometer.runs.stored import settings_of
 from stereometer.types import Result, Score
 
 Change = Callable[[dict[str, Any], list[dict[str, Any]]], None]

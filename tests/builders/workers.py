@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import stereometer
-from stereometer.runs.engines.pool import windows
-from stereometer.runs.engines.pool.choice import Engines, Hands
 from stereometer.runs.execute import execute_all
 from stereometer.runs.measure import jobs_for
+from stereometer.runs.pool import crew
+from stereometer.runs.pool.choice import Engines, Hands
 from stereometer.runs.stored import Run
 from stereometer.types import Backend, ModelSpec, Settings
 from tests.builders.faulty import FaultyOptions
@@ -71,5 +71,5 @@ def happened(run: Path) -> dict[str, int]:
 
 
 if __name__ == "__main__":  # a driver that a test can kill: slow workers, many windows
-    windows.SMALLEST_WINDOW = windows.LARGEST_WINDOW = 512
+    crew.SMALLEST_WINDOW = crew.LARGEST_WINDOW = 512
     run_with(spec_of(Path(sys.argv[1]), "slow"), Path(sys.argv[2]), Hands(2), keep=True)

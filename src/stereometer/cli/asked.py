@@ -10,7 +10,7 @@ from stereometer.cli.calibrate import print_calibration
 from stereometer.show.numbers import count, duration
 
 if TYPE_CHECKING:
-    from stereometer.runs.plans import Plans
+    from stereometer.runs.carry import Plans
     from stereometer.verbs.ask import AnswersInWords
 
 

@@ -18,9 +18,8 @@ from stereometer import catalog
 from stereometer.exports.metadata import details, identity, made_at, placed, tags
 from stereometer.exports.ranked import Ranked, ranked
 from stereometer.files import replacing, to_json, write_json
-from stereometer.runs.shareable import shown
 from stereometer.runs.store import folder_name
-from stereometer.runs.stored import Run
+from stereometer.runs.stored import Run, shown
 from stereometer.types import Estimate, Result, Score, digest_of_file
 
 SCHEMA_VERSION = "0.3.0"

@@ -15,8 +15,7 @@ from typing import Protocol, runtime_checkable
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.runs.shareable import shareable
-from stereometer.runs.stored import Run, runs_of
+from stereometer.runs.stored import Run, runs_of, shareable
 
 
 class Exporter(Protocol):

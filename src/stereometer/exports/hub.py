@@ -15,9 +15,8 @@ from stereometer.errors import UsageError
 from stereometer.exports.metadata import details, headlines, line, made_at, measured, tags
 from stereometer.exports.ranked import headline, ranked
 from stereometer.files import replacing, to_json
-from stereometer.runs.shareable import shown
 from stereometer.runs.store import folder_name
-from stereometer.runs.stored import Run
+from stereometer.runs.stored import Run, shown
 from stereometer.types import Estimate, Result
 
 LOG = logging.getLogger("stereometer")

@@ -14,9 +14,8 @@ from typing import Any
 from stereometer.exports.metadata import details, identity, made_at, placed, tags
 from stereometer.exports.ranked import Ranked, headline, ranked
 from stereometer.files import write_json
-from stereometer.runs.shareable import shown
 from stereometer.runs.store import folder_name
-from stereometer.runs.stored import Run
+from stereometer.runs.stored import Run, shown
 from stereometer.types import Estimate, Result, Score
 
 LOG_VERSION = 2

@@ -29,7 +29,7 @@ from stereometer.benchmarks.comments import columns_from
 from stereometer.errors import UsageError
 from stereometer.exports.metadata import headlines
 from stereometer.options import pairs_in
-from stereometer.runs.ask import jobs_for, open_comments
+from stereometer.runs.measure import jobs_in_words, open_comments
 from stereometer.types import (
     Abilities,
     Answer,
@@ -73,7 +73,7 @@ def _forced_choice(
     opened = open_comments(benchmark, Path(data) if data else None, columns_from({}, [], "neither"))
     settings = Settings(seed=seed)
     how = {"system": system, "chat": True}
-    jobs = list(jobs_for(opened, [], AskedByInspect(), settings, how))
+    jobs = list(jobs_in_words(opened, [], AskedByInspect(), settings, how))
     for job in jobs:
         if job.kind == shape:
             return _task(job)
@@ -101,7 +101,7 @@ def _recognition(
     columns = columns_from(pairs_in([column]) if column else {}, words, neither)
     opened = open_comments(benchmark, Path(data) if data else None, columns)
     how = {"repeats": repeats, "size": size, "chat": True, "categories": {w: w for w in words}}
-    (job,) = jobs_for(opened, [setting], AskedByInspect(), Settings(seed=seed), how)
+    (job,) = jobs_in_words(opened, [setting], AskedByInspect(), Settings(seed=seed), how)
     return _task(job)
 
 

@@ -9,8 +9,7 @@ from stereometer import catalog
 from stereometer.findings.relate import Facts
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
-from stereometer.runs.shareable import shareable
-from stereometer.runs.stored import Run, Stored, runs_of
+from stereometer.runs.stored import Run, Stored, runs_of, shareable
 from stereometer.types import Result
 
 

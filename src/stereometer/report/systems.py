@@ -13,8 +13,7 @@ from stereometer.findings.mitigation.sides import Side
 from stereometer.findings.relate import Facts
 from stereometer.findings.shift import Audited, load_audit
 from stereometer.report.looks import Look, look
-from stereometer.runs.counted import settings_of
-from stereometer.runs.stored import Run
+from stereometer.runs.stored import Run, settings_of
 from stereometer.shapes.shape import Shape
 from stereometer.show.figure import FILLS, Key
 from stereometer.show.table import Cell

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from stereometer.options import ModelOptions
-from stereometer.runs.engines.pool.choice import PATIENCE, Engines, hands
 from stereometer.runs.execute import LOG, Announce, execute_all, with_outlook
-from stereometer.runs.plan import Tally
-from stereometer.runs.plans import plans_of
+from stereometer.runs.pool.choice import PATIENCE, Engines, hands
 from stereometer.runs.progress import Watch
-from stereometer.runs.shards import Shard, ask_part, part_of
-from stereometer.types import Job
+from stereometer.runs.runner import Tally, distinct, planned, windows
+from stereometer.runs.shards import Part, Shard, ask_part, part_of
+from stereometer.types import Asking, Backend, Charges, Job, Request
 from stereometer.types.results import Results
 
 
@@ -72,3 +73,115 @@ def carry_out(
         vars(stop)["results"] = results
         raise
     return results
+
+
+SAMPLE_REQUESTS = 64
+TOTALS = ("requests", "distinct", "tokens", "seconds", "money")
+
+
+class Plans(Results):
+    """What a dry run gives: no result, but what each would ask."""
+
+    plans: list[dict[str, Any]]
+
+    @property
+    def total(self) -> dict[str, float | None]:
+        return {name: _sum(plan.get(name, 0) for plan in self.plans) for name in TOTALS}
+
+    @property
+    def remarks(self) -> list[str]:
+        over = (plan["over_budget"] for plan in self.plans if "over_budget" in plan)
+        budgets = [
+            f"The plan may exceed the budget of {each}; the run would stop there." for each in over
+        ]
+        priced = any("money" in plan for plan in self.plans)
+        unasked = "No server was asked. Planned as if it holds conversations and scores prompts."
+        return [*budgets[:1], *([unasked] if priced else [])]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"schema": "plan@1", "plans": self.plans, "total": self.total}
+
+
+def plans_of(jobs: Iterable[Job], engines: Engines, part: Part | None = None) -> Plans:
+    found = Plans()
+    found.plans = [_plan(job, engines, part) for job in jobs]
+    return found
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """None where one of them is not known."""
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return sum(known) if len(known) == len(every) else None
+
+
+def _plan(job: Job, engines: Engines, part: Part | None) -> dict[str, Any]:
+    """What a job would ask, and a time from answering a few of its requests."""
+    plan = {name: job.plan[name] for name in ("benchmark", "measure", "model")}
+    plan["items"] = job.items
+    if not isinstance(job.source, Asking):
+        return plan | {"requests": 0, "distinct": 0, "tokens": 0, "seconds": 0.0}
+    asking = job.source
+    if part is not None:
+        asking = replace(asking, items=part.items(asking.items))
+        plan["items"] = len(asking.items)
+    counts, sample = _counted(asking)
+    seconds = _seconds(asking, sample, counts["tokens"])
+    plan |= counts | {"seconds": seconds}
+    if isinstance(asking.backend, Charges):
+        sizes = counts["tokens_read"], counts["tokens_written"]
+        plan["money"] = asking.backend.money(*sizes)
+        if budget := asking.backend.plan(*sizes):
+            plan["over_budget"] = budget
+    return plan | _each(asking, counts, seconds, engines)
+
+
+def _counted(asking: Asking) -> tuple[dict[str, int], dict[str, Request]]:
+    """How much would be asked, and the first requests."""
+    requests, skipped = 0, 0
+    sizes: Counter[str] = Counter()
+    seen: set[str] = set()
+    sample: dict[str, Request] = {}
+    for window in windows(planned(asking.items, asking.measure)):
+        skipped += sum(item.skipped is not None for item in window)
+        requests += sum(1 for item in window for _ in item)
+        new = {key: request for key, request in distinct(window).items() if key not in seen}
+        seen |= new.keys()
+        for request in new.values():
+            sizes.update(_size(asking.backend, request))
+        sample |= dict(list(new.items())[: SAMPLE_REQUESTS - len(sample)])
+    counts = {"requests": requests, "distinct": len(seen), "tokens": 0, "skipped": skipped}
+    return counts | sizes, sample
+
+
+def _size(backend: Backend, request: Request) -> dict[str, int]:
+    """In tokens; for a model that is paid by them, those read and those written too."""
+    if not isinstance(backend, Charges):
+        return {"tokens": request.tokens}
+    read, written = backend.size(request)
+    return {"tokens": read + written, "tokens_read": read, "tokens_written": written}
+
+
+def _each(
+    asking: Asking, counts: dict[str, int], seconds: float | None, engines: Engines
+) -> dict[str, Any]:
+    """What each of several workers would get, and the time for all, if each is as fast as the
+    sample was here with a worker's threads."""
+    workers = engines.workers(asking.backend)
+    if not workers:
+        return {}
+    each = {"requests_each": counts["distinct"], "tokens_each": counts["tokens"]}
+    share = {name: -(-amount // workers) for name, amount in each.items()}
+    time_left = None if seconds is None else round(seconds / workers, 1)
+    return {"workers": workers, **share, "seconds": time_left}
+
+
+def _seconds(asking: Asking, sample: dict[str, Request], tokens: int) -> float | None:
+    """None for a server: asking it costs money."""
+    if asking.backend.abilities.costly:
+        return None
+    started = time.perf_counter()
+    for _ in asking.backend.answer(sample):
+        pass
+    asked = sum(request.tokens for request in sample.values())
+    return round((time.perf_counter() - started) / max(1, asked) * tokens, 1)

@@ -17,11 +17,8 @@ from stereometer import catalog
 from stereometer.files import read_json, replacing, to_json
 from stereometer.runs import store
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.engine import Engine
-from stereometer.runs.engines.serial import Serial
-from stereometer.runs.plan import Tally
 from stereometer.runs.progress import Watch, watched_by
-from stereometer.runs.runner import Progress, computed, silent
+from stereometer.runs.runner import Engine, Progress, Serial, Tally, computed, silent
 from stereometer.runs.stored import Run
 from stereometer.types import Asking, Backend, Job, Result, Score
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +19,7 @@ from stereometer.types import (
     Estimate,
     Item,
     Job,
+    Method,
     ModelCard,
     Notes,
     Result,
@@ -189,3 +190,10 @@ class Measurement:
 
 def versions() -> dict[str, str]:
     return {name: version(name) for name in ("stereometer", "numpy", "scipy")}
+
+
+def with_ties(settings: Settings, scoring: str, method: Method | None = None) -> Settings:
+    """Intended ties do not count as missing answers: those of constructed scores, and those for
+    which a method has a rule of its own."""
+    meant = scoring == "constructed" or (method is not None and method.own_ties)
+    return replace(settings, ties=1.0) if meant else settings

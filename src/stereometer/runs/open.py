@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -14,11 +17,30 @@ from stereometer.backends.server.keys import shown
 from stereometer.benchmarks.benchmark import Benchmark, Source
 from stereometer.benchmarks.custom import SOURCE as OWN_FILES
 from stereometer.benchmarks.folders import open_benchmark as open_source
-from stereometer.errors import DataError, StereometerError, UnknownName, UsageError, respelled
+from stereometer.errors import (
+    DataError,
+    ModelError,
+    StereometerError,
+    UnknownName,
+    UsageError,
+    respelled,
+)
 from stereometer.runs.cache import Cache
-from stereometer.runs.known import open_known
 from stereometer.tables import PLAIN, Layout
-from stereometer.types import Backend, ModelSpec, Opener, System
+from stereometer.types import (
+    Abilities,
+    Answer,
+    Backend,
+    Encoding,
+    Memory,
+    ModelCard,
+    ModelSpec,
+    Opener,
+    Request,
+    System,
+    WritesTokens,
+)
+from stereometer.types.document import typed
 from stereometer.types.names import ModelName
 
 CHECKPOINT = "checkpoint"
@@ -198,3 +220,84 @@ def _must_have_weights(model: ModelName, mitigation: Path) -> None:
             f"{model.base} has no weights that {mitigation.name} could change. It is a baseline, a "
             "classifier or a server. Name a language model before the sign +."
         )
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was seen of a model when it was loaded."""
+
+    card: ModelCard
+    abilities: Abilities
+    writes: bool
+    """Whether it turns tokens back into text."""
+
+
+class Known:
+    """A model that is loaded when it is first asked."""
+
+    def __init__(self, spec: ModelSpec, record: Record, forget: Callable[[], None]) -> None:
+        self._spec, self.card, self.abilities = spec, record.card, record.abilities
+        self._forget = forget
+
+    @cached_property
+    def _loaded(self) -> Any:
+        """Raises where the files became others since they were looked at, or another version
+        recorded something else of them; the next run looks again."""
+        model = self._spec.open()
+        if model.card.identity != self.card.identity:
+            self._forget()
+            raise ModelError(
+                f"{self.card.name} is not the model it was when it was last looked at. Its files "
+                "were changed while it was loaded, or stereometer was. Run it again."
+            )
+        return model
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        encoding: Encoding = self._loaded.encode(text, second)
+        return encoding
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        # Nothing to ask is no reason to load a model.
+        yield from self._loaded.answer(requests) if requests else ()
+
+
+class KnownWriter(Known):
+    """One that turns tokens back into text."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return str(self._loaded.decode(ids))
+
+
+def open_known(spec: ModelSpec, memory: Memory) -> Backend | System:
+    """The model as it was recorded, or loaded and recorded."""
+    fingerprint = spec.fingerprint()
+    if fingerprint is None:
+        return spec.open(memory)
+    record = _recorded(fingerprint, memory)
+    if record is not None:
+        forget = partial(_forget, fingerprint)
+        return (KnownWriter if record.writes else Known)(spec, record, forget)
+    model = spec.open(memory)
+    if isinstance(model, Backend):
+        _keep(fingerprint, model, memory)
+    return model
+
+
+def _recorded(fingerprint: str, memory: Memory) -> Record | None:
+    try:
+        record = memory.record("models", fingerprint)
+        return None if record is None else typed(Record, json.loads(record))
+    except (StereometerError, ValueError):
+        return None
+
+
+def _forget(fingerprint: str) -> None:
+    with suppress(StereometerError), Cache() as memory:
+        memory.forget("models", fingerprint)
+
+
+def _keep(fingerprint: str, model: Backend, memory: Memory) -> None:
+    """A cache that cannot be used is no reason not to ask."""
+    record = Record(model.card, model.abilities, isinstance(model, WritesTokens))
+    with suppress(StereometerError):
+        memory.keep("models", fingerprint, json.dumps(asdict(record), default=sorted))

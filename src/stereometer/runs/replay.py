@@ -14,8 +14,7 @@ from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark, Card, Source, load_card
 from stereometer.errors import DataError, UsageError
 from stereometer.measures.recognition.method import Recognition
-from stereometer.runs.counted import with_ties
-from stereometer.runs.job import Measurement, limited, limited_order
+from stereometer.runs.job import Measurement, limited, limited_order, with_ties
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.comment.items import MISSPELLING, NEITHER, Comment, Setting
 from stereometer.shapes.pair.items import Pair

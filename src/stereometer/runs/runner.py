@@ -10,14 +10,147 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
+from stereometer.errors import ModelError
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.engine import Engine, Windows
-from stereometer.runs.plan import Planned, Tally, distinct, planned, windows
-from stereometer.types import NOT_FINITE, Answer, Asking, Measure, OutOfScope, Request, Score, Skip
+from stereometer.types import (
+    NOT_FINITE,
+    Answer,
+    Asking,
+    Backend,
+    Item,
+    Measure,
+    OutOfScope,
+    Request,
+    Requests,
+    Score,
+    Skip,
+)
+
+Windows = Iterator[Mapping[str, Request]]
+"""Requests by key, a window at a time; a window is empty where nothing new is to be asked yet."""
+
+
+class Engine(Protocol):
+    """Answers requests with a model, wherever it runs."""
+
+    @property
+    def backend(self) -> Backend: ...
+
+    @property
+    def keep_every(self) -> int:
+        """How many answers may wait before they are written to the cache."""
+
+    @property
+    def status(self) -> str:
+        """How it goes, for the line that shows progress; empty where there is nothing to say."""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """What happened, for run.json; empty where there is nothing to say."""
+
+    def stream(self, windows: Windows) -> Iterator[Mapping[str, Answer]]:
+        """Draws a window when there is room for it and gives answers in batches, in any order; at
+        least one batch, which may be empty, for each window drawn."""
+
+
+class Serial:
+    """Asks the backend and checks that every request came back once."""
+
+    status = ""
+    record: Mapping[str, Any] = {}
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+
+    @property
+    def keep_every(self) -> int:
+        return self.backend.abilities.keep_every
+
+    def stream(self, windows: Windows) -> Iterator[Mapping[str, Answer]]:
+        for window in windows:
+            yield from ({key: answer} for key, answer in self.answer(window))
+            yield {}
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        open_keys = set(requests)
+        for key, answer in self.backend.answer(requests):
+            if key not in open_keys:
+                raise ModelError(
+                    f"{self.backend.card.name} answered a request twice or one it was not asked. "
+                    "That is a fault of the backend. Report it."
+                )
+            open_keys.discard(key)
+            yield key, answer
+        if open_keys:
+            raise ModelError(
+                f"{self.backend.card.name} left {len(open_keys)} of {len(requests)} requests "
+                "without an answer. That is a fault of the backend. Report it."
+            )
+
+
+WINDOW = 4096
+"""Requests planned before they are asked, at most;"""
+WINDOW_TOKENS = 2**19
+"""and the tokens that a model reads for them: what is planned takes memory by the token."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An item and the requests of its candidates, or the reason it has none."""
+
+    item: Item
+    requests: Requests = field(default_factory=dict)
+    skipped: str | None = None
+
+    def __iter__(self) -> Iterator[Request]:
+        return (request for asked in self.requests.values() for request in asked)
+
+
+def planned(items: Iterable[Item], measure: Measure) -> Iterator[Planned]:
+    for item in items:
+        try:
+            yield Planned(item, measure.plan(item))
+        except Skip as skip:
+            yield Planned(item, skipped=skip.reason)
+
+
+def windows(
+    plans: Iterable[Planned], size: int = WINDOW, read: int = WINDOW_TOKENS
+) -> Iterator[list[Planned]]:
+    """Items of so many requests, or of so many tokens read, together; an item is never torn."""
+    window: list[Planned] = []
+    count = tokens = 0
+    for plan in plans:
+        requests = list(plan)
+        window.append(plan)
+        count += max(1, len(requests))
+        tokens += sum(request.tokens for request in requests)
+        if count >= size or tokens >= read:
+            yield window
+            window, count, tokens = [], 0, 0
+    if window:
+        yield window
+
+
+def distinct(window: Iterable[Planned]) -> dict[str, Request]:
+    """Every request once, by key."""
+    return {request.key: request for plan in window for request in plan}
+
+
+@dataclass
+class Tally:
+    """What a run did: for run.json and the dry run."""
+
+    items: int = 0
+    requests: int = 0
+    distinct: int = 0
+    tokens: int = 0
+    from_cache: int = 0
+
 
 KEEP_SECONDS = 10.0
 """New answers are written to disk at least this often, however few they are."""

@@ -20,9 +20,8 @@ from stereometer.errors import DataError, UsageError
 from stereometer.files import read_json, write_json
 from stereometer.runs.cache import VERSION, Cache, Stored, checksum_of
 from stereometer.runs.execute import Engines
-from stereometer.runs.plan import Tally
 from stereometer.runs.progress import watch
-from stereometer.runs.runner import computed
+from stereometer.runs.runner import Tally, computed
 from stereometer.types import Asking, Item, Job, digest_of
 from stereometer.types.document import Document
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,9 +11,8 @@ from typing import Any, TypeAlias
 from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.runs import store
-from stereometer.runs.counted import settings_of
 from stereometer.shapes.shape import Shape
-from stereometer.types import Result, Score, Settings
+from stereometer.types import Estimate, Result, Score, Settings
 from stereometer.types.results import STORED, Outcomes
 from stereometer.types.shown import Shown
 
@@ -134,3 +133,28 @@ def alike_in(stored: Sequence[Stored]) -> tuple[Sequence[Sequence[Stored]], list
         for result in group
     ]
     return [group for key, group in groups.items() if not reasons[key]], left_out
+
+
+WITHHELD = "Items are hidden, so rows of single terms are left out."
+
+
+def shareable(run: Run) -> Run:
+    """As it may be shown to others: the terms of hidden items name what is asked."""
+    result = run.result
+    if not result.data["hidden"]:
+        return run
+    told = (*result.notes, WITHHELD)
+    return replace(run, result=replace(result, estimates=tuple(shown(result)), notes=told))
+
+
+def shown(result: Result) -> Iterator[Estimate]:
+    """The estimates of the first tables: not those of every single term."""
+    shape = catalog.shape(result.kind)
+    return (row for row in result.estimates if shape.headline_slice(row.slice))
+
+
+def settings_of(result: Result) -> Settings:
+    """What a result was counted with."""
+    names = {field.name for field in fields(Settings)}
+    stored = {name: value for name, value in result.settings.items() if name in names}
+    return Settings(**{"variant": result.variant, **stored})

@@ -32,9 +32,9 @@ from stereometer.options import (
     check_known,
     verb,
 )
-from stereometer.runs.ask import backend_of, jobs_for, open_comments, words_of
 from stereometer.runs.carry import carry_out, engines_of
 from stereometer.runs.execute import LOG, Announce
+from stereometer.runs.measure import backend_of, jobs_in_words, open_comments, words_of
 from stereometer.runs.models import opened
 from stereometer.runs.progress import Watch
 from stereometer.runs.stored import Run
@@ -218,6 +218,6 @@ def ask(
         asked = backend_of(answering)
         # A mistake in the last job is reported before the first is paid for.
         how = {**given, **paths, "categories": words}
-        jobs = list(jobs_for(comments, names, asked, settings, how, limit))
+        jobs = list(jobs_in_words(comments, names, asked, settings, how, limit))
         results = carry_out(jobs, engines, options, out, cache, progress, announce)
     return answers_of(results, options.get("likelihood", False)) if results else results

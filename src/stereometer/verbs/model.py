@@ -8,8 +8,8 @@ from typing import Annotated, Unpack
 from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.options import Loading, Option, verb
-from stereometer.runs.ask import backend_of
 from stereometer.runs.execute import LOG, Announce
+from stereometer.runs.measure import backend_of
 from stereometer.runs.open import open_model
 from stereometer.types.shown import Told
 

@@ -23,8 +23,8 @@ from stereometer.options import (
     VariantName,
     verb,
 )
-from stereometer.runs.ask import words_of
 from stereometer.runs.execute import execute
+from stereometer.runs.measure import words_of
 from stereometer.runs.replay import answers_job, replay_job
 from stereometer.runs.store import place_of
 from stereometer.shapes.comment.items import setting_of

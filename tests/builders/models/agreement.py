@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from stereometer import catalog
-from stereometer.runs.plan import distinct, planned
-from stereometer.runs.runner import scored
+from stereometer.runs.runner import distinct, planned, scored
 from stereometer.types import Answer, CausalTokens, Request, Score
 from tests.builders.models.reference import Reference, Scored, Unscorable
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stereometer.runs.engines.pool.choice import threads_for, worker_spec
-from stereometer.runs.engines.pool.processes import Processes
 from stereometer.runs.open import model_spec
+from stereometer.runs.pool.choice import Processes, threads_for, worker_spec
 from stereometer.types import ModelSpec
 from tests.builders.commands import call
 
@@ -41,7 +40,7 @@ def test_ray_that_is_not_installed_comes_with_the_line_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    monkeypatch.delitem(sys.modules, "stereometer.runs.engines.pool.actors", raising=False)
+    monkeypatch.delitem(sys.modules, "stereometer.runs.pool.actors", raising=False)
     said = call(*RUN, "--workers", "ray")
     assert said.code == 2
     assert "pip install '.[ray]'" in said.err

@@ -28,8 +28,7 @@ from stereometer.measures.traits.embedding import (
     nearness,
 )
 from stereometer.report import write_report
-from stereometer.runs.plan import distinct, planned
-from stereometer.runs.runner import scored
+from stereometer.runs.runner import distinct, planned, scored
 from stereometer.shapes.trait.sentences import EXCHANGED
 from stereometer.stats.effects import random_effects, within_variance
 from stereometer.stats.tests import exchange_p

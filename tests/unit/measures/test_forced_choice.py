@@ -19,9 +19,8 @@ from stereometer.findings import calibrate as calibration
 from stereometer.measures.forced_choice.habits import first_position
 from stereometer.measures.forced_choice.method import CAT, CATS, Options, prompt
 from stereometer.measures.forced_choice.reading import read
-from stereometer.runs.ask import jobs_for
 from stereometer.runs.execute import execute, opened_cache
-from stereometer.runs.measure import job_for
+from stereometer.runs.measure import job_for, jobs_in_words
 from stereometer.runs.open import open_benchmark
 from stereometer.types import (
     FILTERED,
@@ -291,7 +290,9 @@ def test_choices_that_cannot_be_read_leave_the_likelihoods_and_say_so(tmp_path: 
 
 def test_a_system_prompt_goes_with_a_choice_that_is_a_conversation_by_itself() -> None:
     talker = conversing("a template")
-    job, *_ = jobs_for(open_benchmark("starter"), [], talker, SETTINGS, {"system": "Be brief."})
+    job, *_ = jobs_in_words(
+        open_benchmark("starter"), [], talker, SETTINGS, {"system": "Be brief."}
+    )
     assert isinstance(job.source, Asking)
     plan = job.source.measure.plan(next(iter(job.source.items)))
     request, *_ = all_of(Generate, next(iter(plan.values())))

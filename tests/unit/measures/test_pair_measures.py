@@ -15,9 +15,7 @@ from stereometer.backends.baselines.random import Random
 from stereometer.errors import ModelError
 from stereometer.measures.pair_likelihood import ROUNDS
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.serial import Serial
-from stereometer.runs.plan import Tally
-from stereometer.runs.runner import computed
+from stereometer.runs.runner import Serial, Tally, computed
 from stereometer.shapes.pair.items import Pair
 from stereometer.types import (
     Answer,

@@ -27,11 +27,9 @@ from stereometer.measures.recognition.misspelling import edited, holds
 from stereometer.measures.recognition.prompts import Prompts
 from stereometer.measures.recognition.questions import Example, Question, Sampling, questions
 from stereometer.measures.recognition.reading import Reader, first_clear
-from stereometer.runs.engines.serial import Serial
 from stereometer.runs.execute import execute, opened_cache
-from stereometer.runs.plan import Tally
 from stereometer.runs.replay import answers_job
-from stereometer.runs.runner import computed
+from stereometer.runs.runner import Serial, Tally, computed
 from stereometer.runs.stored import Run, run_of
 from stereometer.shapes.comment import metrics
 from stereometer.shapes.comment.answers import confusion, flipped, in_scope, out_of_scope

@@ -13,8 +13,8 @@ from stereometer.benchmarks.abc import survey
 from stereometer.errors import StereometerError
 from stereometer.measures.survey.method import Options, ShownScales, Survey, template
 from stereometer.measures.survey.reading import read
-from stereometer.runs.ask import jobs_for
 from stereometer.runs.execute import execute, opened_cache
+from stereometer.runs.measure import jobs_in_words
 from stereometer.runs.stored import Run, run_of
 from stereometer.shapes.trait.ratings import summarize
 from stereometer.studies.new import new_study
@@ -88,7 +88,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked(folder: Path, talker: Talker, out: Path, **options: object) -> Run:
-    (job,) = jobs_for(survey.of_study(folder), (), talker, SETTINGS, {"repeats": 2, **options})
+    (job,) = jobs_in_words(survey.of_study(folder), (), talker, SETTINGS, {"repeats": 2, **options})
     with opened_cache(False) as cache:
         return execute(job, out, cache)
 

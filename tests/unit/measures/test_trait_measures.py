@@ -32,8 +32,7 @@ from stereometer.measures.traits.association import (
     released_distance,
 )
 from stereometer.runs.measure import job_for
-from stereometer.runs.plan import distinct, planned
-from stereometer.runs.runner import scored
+from stereometer.runs.runner import distinct, planned, scored
 from stereometer.shapes.trait.metrics import NEITHER, ONE_TEMPLATE, summarize
 from stereometer.stats.means import StudentMean
 from stereometer.types import TOO_LONG, Encoding, NoOptions, Score, Settings, Skip, Variant

@@ -13,7 +13,7 @@ from stereometer.benchmarks.comments import Columns
 from stereometer.errors import UsageError
 from stereometer.measures.forced_choice.method import PAIR
 from stereometer.measures.recognition.method import Options
-from stereometer.runs.ask import jobs_for, open_comments
+from stereometer.runs.measure import jobs_in_words, open_comments
 from stereometer.runs.open import open_benchmark
 from stereometer.types import Settings
 from tests.builders.comments import own_table
@@ -22,7 +22,7 @@ THEIRS = replace(PAIR, name="pair-in-other-words")
 
 
 def measures(benchmark: str, *settings: str, **options: object) -> list[str]:
-    jobs = jobs_for(open_benchmark(benchmark), settings, Fake(), Settings(), options)
+    jobs = jobs_in_words(open_benchmark(benchmark), settings, Fake(), Settings(), options)
     return [str(job.plan["measure"]).partition("@")[0] for job in jobs]
 
 
@@ -58,7 +58,7 @@ def test_raw_text_is_asked_where_it_is_wanted_and_stored_elsewhere(
     own = own_table(tmp_path / "own.csv")
     name = str(own) if benchmark == own.name else benchmark
     opened = open_comments(name, None, Columns("text", "gold"))
-    job, *_ = jobs_for(opened, ["zero-shot"], Talker(), Settings(), {"chat": chat, "size": 2})
+    job, *_ = jobs_in_words(opened, ["zero-shot"], Talker(), Settings(), {"chat": chat, "size": 2})
     assert (job.plan["chat"], str(job.folder).endswith("-chat")) == (as_chat, as_chat)
 
 

@@ -17,10 +17,8 @@ from stereometer.errors import ModelError
 from stereometer.measures.declared import Bound, scored
 from stereometer.runs import runner
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.serial import Serial
 from stereometer.runs.job import limited
-from stereometer.runs.plan import Planned, Tally, distinct, planned, windows
-from stereometer.runs.runner import computed
+from stereometer.runs.runner import Planned, Serial, Tally, computed, distinct, planned, windows
 from stereometer.shapes.pair.items import Pair
 from stereometer.types import (
     Answer,

@@ -17,8 +17,8 @@ from stereometer.backends.local.place import name_of
 from stereometer.errors import ModelError, UsageError
 from stereometer.runs.execute import execute
 from stereometer.runs.measure import jobs_for
+from stereometer.runs.models import Member, members, names_for
 from stereometer.runs.open import open_model
-from stereometer.runs.series import Member, members, names_for
 from stereometer.runs.store import load
 from stereometer.types import Settings
 from tests.builders.commands import call

@@ -10,8 +10,7 @@ import pytest
 
 from stereometer.findings.gate.bars import BarRule, read_bar
 from stereometer.findings.gate.early_stop import Until
-from stereometer.runs.plan import Planned
-from stereometer.runs.runner import scored
+from stereometer.runs.runner import Planned, scored
 from stereometer.shapes.cat.metrics import summarize as cat_summary
 from stereometer.shapes.pair.metrics import summarize
 from stereometer.shapes.pair.shape import SHAPE as PAIR

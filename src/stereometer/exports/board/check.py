@@ -23,8 +23,7 @@ from stereometer.exports.board.signing import signer
 from stereometer.exports.board.tables import REPORTED, REPRODUCED
 from stereometer.files import replacing, to_json
 from stereometer.options import Data, Loading, Option, verb
-from stereometer.runs.counted import with_ties
-from stereometer.runs.job import Measurement, limited
+from stereometer.runs.job import Measurement, limited, with_ties
 from stereometer.runs.open import open_benchmark
 from stereometer.runs.store import RUN_SCHEMA, folder_name, keep
 from stereometer.types import Estimate, Item, ModelCard, Result, Settings, digest_of_file

@@ -20,12 +20,11 @@ from stereometer.exports.board.ledger import Entry, Ledger
 from stereometer.files import read_json
 from stereometer.findings.mitigation.sides import Side, pairs_among
 from stereometer.options import Loading, VariantName, verb
-from stereometer.runs.counted import settings_of
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_benchmark, open_model
 from stereometer.runs.store import folder_name
-from stereometer.runs.stored import Run, run_of
+from stereometer.runs.stored import Run, run_of, settings_of
 from stereometer.stats.anytime import climbs
 from stereometer.types import (
     Backend,

@@ -11,9 +11,8 @@ from stereometer.report.figures.differences import pairs_of
 from stereometer.report.load import grouped
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
-from stereometer.runs.shareable import shareable
 from stereometer.runs.store import check_whole, folder_name
-from stereometer.runs.stored import Run
+from stereometer.runs.stored import Run, shareable
 from stereometer.shapes.differences import Difference
 from stereometer.types import Estimate, Result
 from stereometer.types.document import Document

@@ -14,8 +14,7 @@ from stereometer.benchmarks.abc.items import Cell, Choice, chosen_benchmark
 from stereometer.errors import ModelError
 from stereometer.measures.spans import unknown_token
 from stereometer.measures.traits.association import CAUSAL_ILPS, CAUSAL_SET, ILPS, ILPS_STAR, SET
-from stereometer.runs.plan import distinct, planned
-from stereometer.runs.runner import scored
+from stereometer.runs.runner import distinct, planned, scored
 from stereometer.types import (
     HIDDEN,
     SET_DISTANCES,

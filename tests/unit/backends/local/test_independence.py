@@ -20,9 +20,7 @@ from stereometer.backends.local.lean.decoder import PreNormDecoder
 from stereometer.backends.local.lean.encoder import PostNormEncoder
 from stereometer.backends.local.lean.head import SlicedHead
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.serial import Serial
-from stereometer.runs.plan import Tally
-from stereometer.runs.runner import computed
+from stereometer.runs.runner import Serial, Tally, computed
 from stereometer.shapes.pair.items import Pair
 from stereometer.types import Answer, Asking, Request
 from tests.builders.models import items

@@ -139,7 +139,7 @@ def test_files_that_change_under_way_are_an_error(bert: Path) -> None:
 def test_what_another_version_recorded_is_looked_at_again(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from stereometer.runs import known
+    from stereometer.runs import open as known
 
     def otherwise(record: known.Record) -> dict[str, Any]:
         return asdict(replace(record, card=replace(record.card, settings={"older": True})))
@@ -157,7 +157,7 @@ def test_what_another_version_recorded_is_looked_at_again(
 def test_a_record_that_cannot_be_read_is_no_record(
     bert: Path, loads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from stereometer.runs import known
+    from stereometer.runs import open as known
 
     open_model(str(bert), when_asked=True)
 

@@ -21,9 +21,7 @@ from stereometer.backends.local.digests import tokenizer_digest, weights_digest
 from stereometer.backends.local.masked import Masked
 from stereometer.backends.local.tokens import Tokens, canaries
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.serial import Serial
-from stereometer.runs.plan import Tally
-from stereometer.runs.runner import computed
+from stereometer.runs.runner import Serial, Tally, computed
 from stereometer.shapes.pair.items import Pair
 from stereometer.types import Asking, Skip
 from tests.builders.models import items

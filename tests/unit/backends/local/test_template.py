@@ -21,9 +21,8 @@ from stereometer.measures.forced_choice.method import Options as ChoiceOptions
 from stereometer.measures.recognition.method import ZERO_SHOT, Options
 from stereometer.report.load import groups_of
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.serial import Serial
 from stereometer.runs.open import open_benchmark
-from stereometer.runs.plan import Tally
+from stereometer.runs.runner import Serial, Tally
 from stereometer.runs.stored import runs_of
 from stereometer.types import Generate, ModelCard, digest_of
 from tests.builders.asking import answered

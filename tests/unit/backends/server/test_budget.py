@@ -14,8 +14,7 @@ from stereometer.backends.server.budget import Budget
 from stereometer.backends.server.refusals import Late, Passing, Unreached, refusal
 from stereometer.errors import BudgetSpent, UsageError
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.serial import Serial
-from stereometer.runs.plan import Tally
+from stereometer.runs.runner import Serial, Tally
 from stereometer.types import WholeText
 from tests.builders.asking import answered
 from tests.builders.commands import call

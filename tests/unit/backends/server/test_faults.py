@@ -26,9 +26,8 @@ from stereometer.backends.server.scoring import reading
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import write_json
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.serial import Serial
 from stereometer.runs.open import open_model
-from stereometer.runs.plan import Tally
+from stereometer.runs.runner import Serial, Tally
 from stereometer.types import TOO_LONG, Answer, Continuation, Generate, WholeText
 from tests.builders.asking import answered
 from tests.builders.commands import PROGRAM, call, words

@@ -11,10 +11,8 @@ import pytest
 from stereometer.errors import ModelError
 from stereometer.measures.declared import OTHER_FIRST
 from stereometer.runs.cache import Cache
-from stereometer.runs.engines.serial import Serial
 from stereometer.runs.open import open_benchmark, open_model
-from stereometer.runs.plan import Tally
-from stereometer.runs.runner import computed
+from stereometer.runs.runner import Serial, Tally, computed
 from stereometer.types import Asking, CausalTokens, WholeText
 from tests.builders.by_hand import bound
 from tests.builders.servers import opened

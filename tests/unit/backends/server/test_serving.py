@@ -16,10 +16,8 @@ import pytest
 
 from stereometer.backends.baselines.fake import Fake
 from stereometer.errors import ModelError, UsageError
-from stereometer.runs.engines.serial import Serial
 from stereometer.runs.open import open_benchmark, open_model
-from stereometer.runs.plan import Tally
-from stereometer.runs.runner import computed
+from stereometer.runs.runner import Serial, Tally, computed
 from stereometer.serving import ModelServer, running
 from stereometer.testing import check_backend
 from stereometer.types import Asking, Generate

@@ -11,10 +11,9 @@ from random import Random
 import pytest
 
 from stereometer.errors import ModelError, StereometerError
-from stereometer.runs.engines.pool import windows
-from stereometer.runs.engines.pool.crew import Answers, Event, Failed, Gone, Hello
-from stereometer.runs.engines.pool.driver import Pool
 from stereometer.runs.open import open_model
+from stereometer.runs.pool.crew import TRIES, Answers, Event, Failed, Gone, Hello
+from stereometer.runs.pool.driver import Pool
 from stereometer.types import Answer, Backend, CausalTokens, Request
 
 Script = Callable[[int, Mapping[str, Request]], Event]
@@ -142,7 +141,7 @@ def test_checkers_that_all_break_the_contract_end_the_check_and_not_the_run() ->
     faults = {number: ["000"] for number in range(2, 50)}
     answers, pool = pooled(Scripted([2], breaking(faults)), requests(6))
     assert unanswered(answers) == []
-    assert pool.happened.refused == windows.TRIES
+    assert pool.happened.refused == TRIES
 
 
 def test_one_worker_that_breaks_something_else_each_time_is_asked_twice() -> None:
@@ -196,8 +195,8 @@ def test_a_window_that_fails_is_asked_again_in_halves() -> None:
 
 def test_every_window_is_checked_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that turns wrong after a while is found by the next window that it answers."""
-    monkeypatch.setattr(windows, "LARGEST_WINDOW", 6)
-    monkeypatch.setattr(windows, "SMALLEST_WINDOW", 6)
+    monkeypatch.setattr("stereometer.runs.pool.crew.LARGEST_WINDOW", 6)
+    monkeypatch.setattr("stereometer.runs.pool.crew.SMALLEST_WINDOW", 6)
     asked: list[int] = []
 
     def script(number: int, part: Mapping[str, Request]) -> Event:

@@ -11,10 +11,23 @@ from random import Random
 from typing import Any
 
 from stereometer.errors import ModelError, StereometerError
-from stereometer.runs.engines.engine import Windows
-from stereometer.runs.engines.pool.contract import breaches, differing
-from stereometer.runs.engines.pool.crew import Answers, Crew, Event, Failed, Gone, Hello
-from stereometer.runs.engines.pool.windows import DEPTH, TRIES, Window, cut, noticed, window_tokens
+from stereometer.runs.pool.crew import (
+    DEPTH,
+    TRIES,
+    Answers,
+    Crew,
+    Event,
+    Failed,
+    Gone,
+    Hello,
+    Window,
+    breaches,
+    cut,
+    differing,
+    noticed,
+    window_tokens,
+)
+from stereometer.runs.runner import Windows
 from stereometer.show.numbers import count
 from stereometer.types import Answer, Backend, Request
 

@@ -11,11 +11,11 @@ import pytest
 import stereometer
 from stereometer.errors import ModelError, StereometerError
 from stereometer.measures.pair_likelihood import LIKELIHOOD
-from stereometer.runs.engines.pool import driver
-from stereometer.runs.engines.pool.choice import Hands
 from stereometer.runs.job import limited
 from stereometer.runs.measure import bound
 from stereometer.runs.open import open_benchmark
+from stereometer.runs.pool import driver
+from stereometer.runs.pool.choice import Hands
 from stereometer.types import Backend, Settings
 from tests.builders.faulty import diary
 from tests.builders.workers import ITEMS, happened, run_with, same_bytes, serial_run, spec_of

@@ -1,6 +1,6 @@
 """A worker: opens a model from its spec, says who it is, and answers windows of requests.
 
-`python -m stereometer.runs.engines.pool.worker` is the main program of a local worker. It talks
+`python -m stereometer.runs.pool.worker` is the main program of a local worker. It talks
 through its standard input and output, ends when the driver is gone, and imports nothing of the
 user's script.
 """
@@ -18,7 +18,7 @@ from threading import Thread
 from typing import IO, Any
 
 from stereometer.errors import StereometerError
-from stereometer.runs.engines.pool.crew import Answers, Event, Failed, Hello
+from stereometer.runs.pool.crew import Answers, Event, Failed, Hello
 from stereometer.types import ModelSpec, Request, System
 
 ALWAYS = ("stereometer", "numpy")

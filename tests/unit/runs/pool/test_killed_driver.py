@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from stereometer.runs.engines.pool.choice import Hands
-from stereometer.runs.engines.pool.windows import DEPTH
+from stereometer.runs.pool.choice import Hands
+from stereometer.runs.pool.crew import DEPTH
 from tests.builders.faulty import diary
 from tests.builders.workers import run_with, same_bytes, serial_run, spec_of
 

@@ -17,8 +17,8 @@ from ray.exceptions import RayActorError, RayError
 
 from stereometer.backends.local.checkpoint import first_line
 from stereometer.errors import StereometerError, UsageError
-from stereometer.runs.engines.pool.crew import Event, Failed, Gone
-from stereometer.runs.engines.pool.worker import Worker, failure
+from stereometer.runs.pool.crew import Event, Failed, Gone
+from stereometer.runs.pool.worker import Worker, failure
 from stereometer.types import ModelSpec, Request
 
 LOOK = 2.0

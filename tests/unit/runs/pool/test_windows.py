@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.runs.engines.pool.windows import SMALLEST_WINDOW, Window, cut, window_tokens
+from stereometer.runs.pool.crew import SMALLEST_WINDOW, Window, cut, window_tokens
 from stereometer.types import Request, WholeText
 
 

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from stereometer.errors import StereometerError, UsageError
-from stereometer.runs.engines.pool import windows
-from stereometer.runs.engines.pool.choice import Hands
+from stereometer.runs.pool.choice import Hands
 from tests.builders.commands import shell
 from tests.builders.faulty import diary
 from tests.builders.ports import free_port
@@ -103,8 +102,8 @@ def exchange_node(cluster: Any, folder: Path) -> None:
 def test_a_node_goes_and_another_joins(
     cluster: Any, tmp_path: Path, serial: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(windows, "LARGEST_WINDOW", 64)  # many windows
-    monkeypatch.setattr(windows, "SMALLEST_WINDOW", 64)
+    monkeypatch.setattr("stereometer.runs.pool.crew.LARGEST_WINDOW", 64)  # many windows
+    monkeypatch.setattr("stereometer.runs.pool.crew.SMALLEST_WINDOW", 64)
     spec = spec_of(tmp_path / "w", "slow")
     with ThreadPoolExecutor(1) as beside:  # Ray starts nodes in the main thread only
         running = beside.submit(run_with, spec, tmp_path / "run", RAY)
@@ -161,7 +160,7 @@ def test_a_client_outside_the_cluster_gets_the_same_bytes(
 
 def test_a_cluster_without_its_head_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tried by hand too: the head ended in mid-run, exit 1 with this message."""
-    from stereometer.runs.engines.pool import actors
+    from stereometer.runs.pool import actors
 
     crew = object.__new__(actors.Actors)
     crew.head, crew.seen = ("127.0.0.1", free_port()), time.monotonic()
@@ -177,7 +176,7 @@ def test_a_request_to_end_is_heard_by_us_and_not_by_ray(monkeypatch: pytest.Monk
     """Tried by hand too: SIGTERM to the driver gives 130 and "interrupted"."""
     import ray
 
-    from stereometer.runs.engines.pool import actors
+    from stereometer.runs.pool import actors
 
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
