@@ -87,7 +87,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         ),
         "recognition-misspelling": "stereometer.measures.recognition.method:MISSPELT",
         "survey": "stereometer.measures.survey.method:SURVEY",
-        "fact-likelihood": "stereometer.measures.facts:LIKELIHOOD",
+        "fact-likelihood": "stereometer.measures.pair_likelihood:FACT_LIKELIHOOD",
     },
     "backend": {
         "fake": "stereometer.backends.baselines.fake:Fake",

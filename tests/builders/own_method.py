@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from stereometer.measures.pair_likelihood import LIKELIHOOD
-from stereometer.shapes.metric import Metric
-from stereometer.shapes.shape import Shape
+from stereometer.shapes.shape import Metric, Shape
 from stereometer.types import Backend, Estimate, Score, Settings, Variant
 
 

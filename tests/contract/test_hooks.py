@@ -7,8 +7,8 @@ import pytest
 
 from stereometer.backends.text_scores import TextScores
 from stereometer.report.sections.preference import Preference
-from stereometer.shapes.contrast import Contrast
 from stereometer.shapes.sentences import SentenceShape
+from stereometer.shapes.shape import Contrast
 
 
 @pytest.mark.parametrize("base", [TextScores, Preference, Contrast, SentenceShape])

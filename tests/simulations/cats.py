@@ -9,7 +9,7 @@ from math import hypot, sqrt
 
 import numpy as np
 
-from stereometer.shapes.cat import paired, shifts
+from stereometer.shapes.cat import differences as changes
 from stereometer.shapes.cat.metrics import OverTerms, Spreads
 from stereometer.shapes.cat.points import KINDS, SAYS, CatSample, icat
 from stereometer.shapes.differences import Difference
@@ -135,7 +135,7 @@ def differences(
             lms = truth.lms + truth.lms_spread * own[1]
             shares.append([np.clip(of, 0, 100) / 100 for of in (ss, lms)])
         tables = joint(rng, shares)
-        yield {row.name: row for row in paired._slice({}, tables, int(tables.sum()), SETTINGS)}
+        yield {row.name: row for row in changes._slice({}, tables, int(tables.sum()), SETTINGS)}
 
 
 def joint(rng: np.random.Generator, shares: list[list[Floats]]) -> Ints:
@@ -191,6 +191,6 @@ def shift_coverage(name: str, terms: int, sets: int, seed: int = 9) -> float:
     true = {"ss": 52.0 - (52.0 * 35 + 62.0 * 18) / 53, "lms": 88.0 - (88.0 * 35 + 80.0 * 18) / 53}
     hits = 0
     for rows in np.concatenate(parts, axis=-1):
-        row = next(row for row in shifts._slice({}, rows, SETTINGS) if row.name == name)
+        row = next(row for row in changes._moved({}, rows, SETTINGS) if row.name == name)
         hits += (row.low or 0.0) <= true[name] <= (row.high or 0.0)
     return hits / sets

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stereometer.findings.mitigation.judged import Effect, KeptMetric, verdict_of
-from stereometer.shapes.cat import paired
+from stereometer.shapes.cat import differences as changes
 from stereometer.shapes.cat.points import KINDS
 from stereometer.shapes.differences import Difference
 from stereometer.stats.intervals import Ints
@@ -65,7 +65,7 @@ def joint(first: Ints, second: Ints) -> Ints:
 
 def row(name: str, tables: Ints) -> Difference:
     """As `compare` judges it in a family of one."""
-    rows = paired._slice({}, tables, int(tables.sum()), SETTINGS)
+    rows = changes._slice({}, tables, int(tables.sum()), SETTINGS)
     (known,) = [each for each in rows if each.name == name]
     return known.judged(known.p_closer, SETTINGS.level)
 

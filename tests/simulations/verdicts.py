@@ -14,11 +14,11 @@ from stereometer.findings.compare import Compared, _adjusted
 from stereometer.findings.curve import trend_of
 from stereometer.findings.relate import family_means
 from stereometer.measures.survey.method import Options, Survey
-from stereometer.shapes.cat import paired
+from stereometer.shapes.cat import differences as changes
 from stereometer.shapes.cat.points import KINDS, TASKS, headline_slices
 from stereometer.shapes.differences import Difference
 from stereometer.shapes.points import DrawnUnit, Points, Stratum
-from stereometer.shapes.trait import ratings
+from stereometer.shapes.trait import metrics
 from stereometer.shapes.verdicts import PREFERENCE, judged
 from stereometer.stats.effects import partly_pooled
 from stereometer.stats.intervals import Floats, wilson_percent
@@ -77,7 +77,7 @@ def _differences(
         yield [
             row
             for slice_ in headline_slices(points)
-            for row in paired._slice(slice_, points.within(slice_).rows, won[0].size, SETTINGS)
+            for row in changes._slice(slice_, points.within(slice_).rows, won[0].size, SETTINGS)
         ]
 
 
@@ -133,10 +133,10 @@ def surveys(habit: Habit, repeats: int, sets: int, groups: int = 6, seed: int = 
         for question in measure.items(asked)[0]:
             answered = habit(rng, question.place)
             turned = question.page[question.place - 1].turned
-            effect = (100 - answered if turned else answered) - ratings.MIDDLE
+            effect = (100 - answered if turned else answered) - metrics.MIDDLE
             derived = {"answered": answered}
             scores.append(Score(question.id, question.slices, {"effect": effect}, derived=derived))
-        claimed += any(row.beyond_noise for row in ratings.summarize(scores, SETTINGS))
+        claimed += any(row.beyond_noise for row in metrics.summarize_ratings(scores, SETTINGS))
     return claimed / sets
 
 

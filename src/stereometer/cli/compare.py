@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from stereometer.findings.compare import Compared, Comparison
     from stereometer.findings.mitigation.judged import Mitigated
     from stereometer.shapes.differences import Difference, Withheld
-    from stereometer.shapes.metric import Metric
-    from stereometer.shapes.shape import Shape
+    from stereometer.shapes.shape import Metric, Shape
 
 Slices: TypeAlias = Literal["none", "beyond noise", "every"]
 """Which are listed after the overall and principal rows."""

@@ -13,7 +13,7 @@ from stereometer.errors import UsageError
 from stereometer.options import verb
 from stereometer.runs.store import check_whole
 from stereometer.runs.stored import Run, Stored, run_of
-from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.shape import Contrast
 from stereometer.stats.intervals import wilson
 from stereometer.stats.tests import sign_test
 from stereometer.types import Result, Score

@@ -13,10 +13,9 @@ from typing import Any
 
 from stereometer.errors import DataError
 from stereometer.files import read_json
-from stereometer.shapes.contrast import Contrast
 from stereometer.shapes.differences import Shift
 from stereometer.shapes.points import Coverage
-from stereometer.shapes.shape import Shape
+from stereometer.shapes.shape import Contrast, Shape
 from stereometer.types import Estimate, Result, Score, Settings
 
 AUDIT, AUDIT_SCHEMA = "audit.json", "audit-of-run@1"

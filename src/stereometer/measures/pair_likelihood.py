@@ -33,6 +33,8 @@ from stereometer.measures.spans import (
     shared_words,
     tokens_in,
 )
+from stereometer.shapes.fact import FACT
+from stereometer.shapes.fact import SHAPE as FACT_SHAPE
 from stereometer.shapes.pair import metrics
 from stereometer.shapes.pair.metrics import CANDIDATES
 from stereometer.types import (
@@ -292,4 +294,45 @@ LIKELIHOOD, MODIFIED, RANDOM_MASKS, ALL_MASKS, SENTENCE, SENTENCE_MEAN, AFTER_CH
         options=OPTIONS.get(name, WithinWord),
     )
     for name, rules in RULES.items()
+)
+
+
+FACT_RULES: tuple[Rule, ...] = (
+    ("masked-tokens", modified_given_shared, total),
+    ("causal-tokens", sentence_tokens, total),
+    ("whole-text", sentence_text, total),
+)
+
+
+class FactLikelihood(PairLikelihood):
+    """The method bound to what a model can answer."""
+
+    summarize = staticmethod(FACT_SHAPE.summarize)
+
+    def score(self, item: PairItem, exchanged: Exchanged) -> Score:
+        score = super().score(item, exchanged)
+        return replace(score, values=dict(zip(item.texts, score.values.values(), strict=True)))
+
+
+@dataclass(frozen=True)
+class FactMethod(Declared):
+    """Facts: which of two sentences a model finds likelier, the right one or the wrong one.
+
+    Masked models are asked for what differs, given the rest: erasing an attribute changes what a
+    model says of exactly those words. Causal models read the whole sentence, in which what differs
+    comes after the word that decides it.
+    """
+
+    def bind(self, backend: Backend, variant: Variant, options: Any) -> FactLikelihood:
+        rule = FACT_RULES[self.needed_way(backend, FACT)]
+        return FactLikelihood(
+            self.label(backend, [rule[0]]), rule, Scoring(variant, backend.encode)
+        )
+
+
+FACT_LIKELIHOOD = FactMethod(
+    "fact-likelihood",
+    FACT,
+    needs={FACT: [frozenset({kind}) for kind, _, _ in FACT_RULES]},
+    variants=("sound",),
 )

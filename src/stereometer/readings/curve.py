@@ -22,7 +22,7 @@ from stereometer.readings.reading import (
 )
 from stereometer.readings.table import Way
 from stereometer.runs.stored import Run
-from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.shape import Contrast
 from stereometer.shapes.sweep import (
     AGREEMENT,
     CHANGES,

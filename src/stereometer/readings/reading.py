@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stereometer.readings.table import ReadingQuestion, Way
-from stereometer.shapes.contrast import Contrast
 from stereometer.shapes.points import Coverage, term
+from stereometer.shapes.shape import Contrast
 from stereometer.shapes.spread import Spread, over_units
 from stereometer.shapes.sweep import READING
 from stereometer.shapes.verdicts import LIKE_THESE, NULL_VALUE, SAME, undetermined

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stereometer.report.systems import Group, System
-from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.shape import Contrast
 from stereometer.show.numbers import significant
 from stereometer.types import Score, Variant
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import (
     VERDICT,
     Overview,
@@ -16,7 +15,7 @@ from stereometer.shapes.overview import (
     used_cell,
     verdict_cells,
 )
-from stereometer.shapes.shape import NotCompared, Shape
+from stereometer.shapes.shape import Metric, NotCompared, Shape
 from stereometer.show.numbers import value, with_interval
 from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result, Score

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stereometer.shapes.differences import Difference, Withheld
-from stereometer.shapes.metric import Metric
 from stereometer.shapes.pair.points import TIE
-from stereometer.shapes.shape import Shape
+from stereometer.shapes.shape import Metric, Shape
 from stereometer.shapes.verdicts import LANGUAGE, judged
 from stereometer.stats.intervals import Floats, wilson_percent
 from stereometer.stats.tests import sign_test

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Overview, has, overall, used_cell
-from stereometer.shapes.shape import NotCompared, Shape
+from stereometer.shapes.shape import Metric, NotCompared, Shape
 from stereometer.show import numbers
 from stereometer.show.numbers import says, signed_interval, with_interval
 from stereometer.show.table import Cell, Table, number, text

@@ -12,8 +12,7 @@ from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result, Slice
 
 if TYPE_CHECKING:
-    from stereometer.shapes.metric import Metric
-    from stereometer.shapes.shape import Shape
+    from stereometer.shapes.shape import Metric, Shape
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from stereometer.errors import DataError
-from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.shape import Contrast
 from stereometer.types import Item
 
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")

@@ -7,20 +7,43 @@ of an unknown kind, or with metrics that nobody declared, still gets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
+
 from stereometer.errors import UsageError
-from stereometer.shapes import plain
-from stereometer.shapes.differences import Difference, Flip, Withheld
-from stereometer.shapes.metric import Metric
+from stereometer.shapes.differences import Difference, Flip, Shift, Withheld, asked_or_withheld
 from stereometer.shapes.overview import Answered, Overview
 from stereometer.shapes.overview import plain as plain_overview
-from stereometer.stats.intervals import Floats
+from stereometer.shapes.points import Coverage
+from stereometer.shapes.verdicts import Verdicts
+from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
+from stereometer.stats.means import StudentMean
 from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
 
 TieShares = Callable[[Slice], Mapping[str, float]]
+MOST_SLICES = 60
+"""Values of one kind of slice beyond which it names items rather than groups of them."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that results have, declared once."""
+
+    name: str
+    label: str
+    """As tables and figures head it."""
+    ideal: float | None = None
+    digits: int = 1
+    words: Verdicts | None = None
+    """What its test says in words; None where it is not tested."""
+    headline: bool = False
+    """Whether it stands in the first table of a result."""
+    about: str = ""
+    """One sentence for the reference."""
 
 
 class NotCompared:
@@ -113,14 +136,36 @@ class Shape:
     # ------------------------------------------------------------------------------------- counting
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        """Scores into estimates; the plain way is the mean of points, overall and by slice."""
-        return plain.summarize(self, scores, settings)
+        """Scores into estimates: means of what items add to every metric, overall and by slice."""
+        every = list(scores)
+        points = [
+            self.points(score, settings.variant) if score.skipped is None else {} for score in every
+        ]
+        names = dict.fromkeys(name for of in points for name in of) or [
+            m.name for m in self.metrics
+        ]
+        estimates = []
+        for slice_ in grouping_slices([score.slices for score in every]):
+            here = [at for at, score in enumerate(every) if slice_.items() <= score.slices.items()]
+            coverage = Coverage.of(every[at] for at in here)
+            why = coverage.shortfall(settings)
+            for name in names:
+                known: Mapping[str, Any] = {"why": why}
+                if why is None:
+                    values = np.array([points[at][name] for at in here if name in points[at]])
+                    known = self.measured(values, slice_, name, settings)
+                ideal = self.metric(name).ideal
+                estimates.append(coverage.estimate(name, slice_, ideal, **known))
+        return estimates
 
     def measured(
         self, values: Floats, slice_: Slice, name: str, settings: Settings
     ) -> Mapping[str, Any]:
-        """What an estimate says of the points of its items."""
-        return plain.drawn(values, slice_, name, settings)
+        """What an estimate says of the points of its items: their mean, and its interval from
+        items that are resampled."""
+        low, high = percentile(_draws(values, slice_, name, settings), settings.level)
+        how = "percentile bootstrap over items"
+        return {"value": float(values.mean()), "low": low, "high": high, "interval": how}
 
     def whole(self, score: Score) -> Score:
         """A stored score that has what its kind needs; raises ValueError where it has not."""
@@ -167,8 +212,27 @@ class Shape:
     def differences(
         self, both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
     ) -> Iterator[Difference | Withheld]:
-        """Second minus first on the items that both systems answered; `every` is of all items."""
-        return plain.differences(self, both, every, settings)
+        """Second minus first, in every metric that both systems have, on the items that both
+        answered, with a t test over items; `every` is of all items."""
+        for slice_ in grouping_slices(every):
+            here = [
+                [self.points(score, settings.variant) for score in pair]
+                for pair in both
+                if slice_.items() <= pair[0].slices.items()
+            ]
+            asked = asked_or_withheld(slice_, len(here), every, settings)
+            if isinstance(asked, Withheld):
+                yield asked
+                continue
+            for name in _shared([points for pair in here for points in pair]):
+                first, second = np.array([[points[name] for points in pair] for pair in here]).T
+                change = second - first
+                p = StudentMean.of(change).p() if change.size > 1 else 1.0
+                values, ideal = (float(first.mean()), float(second.mean())), self.metric(name).ideal
+                difference = Difference(name, slice_, *values, len(here), asked, None, ideal)
+                draws = _draws(change, slice_, name, settings)
+                span = float(np.ptp([first, second]))
+                yield difference.measured(draws, p, "paired t over items", settings, span)
 
     def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
         """From a slice of these scores to the share of ties, by metric."""
@@ -199,3 +263,56 @@ class Shape:
     def answered(self, result: Result, scores: Iterable[Score]) -> Answered | None:
         """What a model wrote, for kinds whose answers are words."""
         return None
+
+
+class Contrast(Shape, ABC):
+    """Items with a candidate for the stereotype and one for its opposite, the first two."""
+
+    preference: ClassVar[str]
+    """The metric that says how often the first is preferred."""
+    shares: ClassVar[tuple[str, ...]] = ()
+    """Metrics in percent that any way of asking gives."""
+    unrelated: ClassVar[str | None] = None
+    """The candidate that makes no sense, where items have one."""
+
+    def task(self, score: Score) -> str:
+        """Scores of one task are on one scale."""
+        return self.name
+
+    def flip(self, first: Score, second: Score, variant: Variant) -> Flip | None:
+        chosen = {0.0: self.candidates[1], 50.0: "tie", 100.0: self.candidates[0]}
+        before, after = (self.points(score, variant)[self.preference] for score in (first, second))
+        if before == after:
+            return None
+        return Flip(first.item, first.slices, chosen[before], chosen[after], after > before)
+
+    @abstractmethod
+    def side(self, score: Score, variant: Variant) -> int:
+        """1 where an answered item prefers the stereotype, -1 where it prefers the opposite, 0 for
+        a tie, whatever the variant makes of one."""
+
+    @abstractmethod
+    def shifts(
+        self, scores: Sequence[Score], keep: Collection[str], settings: Settings, overall: bool
+    ) -> Iterator[Shift]:
+        """Every metric on all answered items and on those kept, by headline slice or overall."""
+
+
+def grouping_slices(every: Sequence[Slice]) -> list[Slice]:
+    """Overall, then every value of every key that groups items."""
+    values: dict[str, dict[str, None]] = {}
+    for item in every:
+        for name, value in item.items():
+            values.setdefault(name, {})[value] = None
+    grouping = {name: known for name, known in values.items() if 1 < len(known) <= MOST_SLICES}
+    return [{}, *({name: value} for name, known in grouping.items() for value in sorted(known))]
+
+
+def _draws(values: Floats, slice_: Slice, name: str, settings: Settings) -> Floats:
+    rng = generator(settings.seed, slice_, name)
+    draws: Floats = resampled_clusters(values.size, settings.resamples, rng) @ values / values.size
+    return draws
+
+
+def _shared(points: Sequence[Mapping[str, float]]) -> list[str]:
+    return [name for name in points[0] if all(name in other for other in points)] if points else []

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import VERDICT, Overview, used_cell, verdict_cells
-from stereometer.shapes.shape import NotCompared, Shape
+from stereometer.shapes.shape import Metric, NotCompared, Shape
 from stereometer.shapes.verdicts import NULL_VALUE, PREFERENCE
 from stereometer.show import numbers
 from stereometer.show.table import Table, number, text

@@ -24,11 +24,10 @@ from stereometer.errors import UsageError
 from stereometer.report import tables
 from stereometer.shapes.cat import shape as cat_shape
 from stereometer.shapes.cat.items import Candidate, Cat
-from stereometer.shapes.metric import Metric
 from stereometer.shapes.pair import shape as pair_shape
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.sentences import SentenceItem, SentenceShape, words_of
-from stereometer.shapes.shape import Shape
+from stereometer.shapes.shape import Metric, Shape
 from stereometer.types import (
     Abilities,
     Answer,

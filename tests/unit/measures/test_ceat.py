@@ -29,7 +29,7 @@ from stereometer.measures.traits.embedding import (
 )
 from stereometer.report import write_report
 from stereometer.runs.runner import distinct, planned, scored
-from stereometer.shapes.trait.sentences import EXCHANGED
+from stereometer.shapes.trait.metrics import EXCHANGED
 from stereometer.stats.effects import random_effects, within_variance
 from stereometer.stats.tests import exchange_p
 from stereometer.types import NoOptions, Score, Settings

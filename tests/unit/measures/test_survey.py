@@ -16,7 +16,7 @@ from stereometer.measures.survey.reading import read
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import jobs_in_words
 from stereometer.runs.stored import Run, run_of
-from stereometer.shapes.trait.ratings import summarize
+from stereometer.shapes.trait.metrics import summarize_ratings as summarize
 from stereometer.studies.new import new_study
 from stereometer.types import Answer, Settings, digest_of
 from tests.builders.commands import call

@@ -8,7 +8,7 @@ import pytest
 
 from stereometer import catalog
 from stereometer.readings.table import ReadingQuestion, Way, readings
-from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.shape import Contrast
 from stereometer.shapes.sweep import CHOICES
 
 WAYS = [(question, way) for question in readings().question for way in question.way]

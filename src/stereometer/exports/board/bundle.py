@@ -18,7 +18,7 @@ from stereometer.files import finite, make_room, parse_json, to_json
 from stereometer.options import Option, verb
 from stereometer.runs import store
 from stereometer.runs.stored import Run, run_of
-from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.shape import Contrast
 from stereometer.types import Result, Score
 from stereometer.types.document import Document, typed
 from stereometer.types.shown import Told

@@ -15,7 +15,7 @@ from stereometer.runs import store
 from stereometer.runs.execute import execute
 from stereometer.runs.job import versions
 from stereometer.runs.stored import Run, Stored, folders_of, runs_alike
-from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.shape import Contrast
 from stereometer.types import (
     Estimate,
     Job,

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import expit
 
 from stereometer.shapes.cat.points import TASKS
-from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.shape import Contrast
 from stereometer.stats.intervals import Floats
 from stereometer.types import Score, digest_of
 

@@ -19,7 +19,7 @@ from typing import Any
 from stereometer.errors import UsageError
 from stereometer.measures.declared import Declared, answers_of, in_chat
 from stereometer.measures.survey.reading import read
-from stereometer.shapes.trait import ratings
+from stereometer.shapes.trait import metrics
 from stereometer.types import (
     Backend,
     Exchanged,
@@ -134,7 +134,7 @@ class Survey:
     options: Options
     chat: bool
     template_by: str
-    summarize = staticmethod(ratings.summarize)
+    summarize = staticmethod(metrics.summarize_ratings)
 
     @property
     def recorded(self) -> Mapping[str, Any]:
@@ -206,7 +206,7 @@ class Survey:
         answered = rated[item.place]
         rating = 100 - answered if item.page[item.place - 1].turned else answered
         derived = {"rating": rating, "answered": answered}
-        values = {"effect": rating - ratings.MIDDLE}
+        values = {"effect": rating - metrics.MIDDLE}
         return Score(item.id, item.slices, values, texts=item.texts, derived=derived)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from stereometer.errors import ModelError
 from stereometer.measures.declared import Bound, Declared
 from stereometer.measures.spans import check_known, tokens_in, unknown_token
-from stereometer.shapes.trait import sentences
+from stereometer.shapes.trait import metrics
 from stereometer.stats.effects import (
     Combined,
     cosines,
@@ -88,7 +88,7 @@ Vectors = Mapping[str, Floats]
 class EmbeddingAssociation(Bound):
     """CEAT bound to a model."""
 
-    summarize = staticmethod(sentences.summarize)
+    summarize = staticmethod(metrics.summarize_sentences)
 
     def __init__(self, name: str, encode: Encode, variant: Variant) -> None:
         self.name, self.encode, self.variant = name, encode, variant

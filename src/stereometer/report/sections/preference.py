@@ -13,7 +13,7 @@ from stereometer.report.items import browser
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
 from stereometer.report.verdict import Verdict
-from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.shape import Contrast
 from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.show import numbers
 from stereometer.show.figure import Figure

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stereometer.shapes.cat import files, metrics, paired, points, shifts, show
+from stereometer.shapes.cat import files, metrics, points, show
+from stereometer.shapes.cat.differences import differences, shifts
 from stereometer.shapes.cat.points import UNIT_BY, compared, outcome
-from stereometer.shapes.metric import Metric
 from stereometer.shapes.preference import HABITS, small_slices
 from stereometer.shapes.sentences import SentenceShape
-from stereometer.shapes.shape import TieShares
+from stereometer.shapes.shape import Metric, TieShares
 from stereometer.shapes.verdicts import LANGUAGE, PREFERENCE
 from stereometer.types import Score, Variant
 
@@ -83,8 +83,8 @@ class Cat(SentenceShape):
         ),
         *HABITS,
     )
-    differences = staticmethod(paired.differences)
-    shifts = staticmethod(shifts.shifts)
+    differences = staticmethod(differences)
+    shifts = staticmethod(shifts)
     overview = show.overview
     read_row = staticmethod(files.read_row)
     write = staticmethod(files.write)

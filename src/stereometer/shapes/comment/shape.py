@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from stereometer.shapes.comment import metrics, paired, show
-from stereometer.shapes.metric import Metric
-from stereometer.shapes.shape import Shape
+from stereometer.shapes.shape import Metric, Shape
 from stereometer.shapes.verdicts import LANGUAGE
 from stereometer.types import Result, Score
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stereometer.shapes.metric import Metric
-from stereometer.shapes.pair import files, metrics, paired, points, shifts, show
+from stereometer.shapes.pair import files, metrics, points, show
+from stereometer.shapes.pair.differences import differences, shifts
 from stereometer.shapes.pair.items import BIAS_TYPE, DIRECTION, TARGET
 from stereometer.shapes.pair.points import decision
 from stereometer.shapes.points import TIED, wording
 from stereometer.shapes.preference import HABITS, small_slices
 from stereometer.shapes.sentences import SentenceShape
-from stereometer.shapes.shape import TieShares
+from stereometer.shapes.shape import Metric, TieShares
 from stereometer.shapes.verdicts import PREFERENCE
 from stereometer.types import Score, Slice, Variant, digest_of
 
@@ -52,8 +52,8 @@ class Pair(SentenceShape):
         ),
         *HABITS,
     )
-    differences = staticmethod(paired.differences)
-    shifts = staticmethod(shifts.shifts)
+    differences = staticmethod(differences)
+    shifts = staticmethod(shifts)
     overview = show.overview
     read_row = staticmethod(files.read_row)
     write = staticmethod(files.write)

@@ -1,16 +1,19 @@
-"""A group's profile: its association with each trait and dimension, over templates."""
+"""A group's profile: its association with each trait and dimension, over templates; from ratings
+that a model gave on a survey's scales; and from sentences of a text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
 
 import numpy as np
 
 from stereometer.shapes.points import Coverage
+from stereometer.stats.intervals import Floats, generator
 from stereometer.stats.means import StudentMean
-from stereometer.stats.tests import Said, corrected
+from stereometer.stats.tests import Said, corrected, exchange_p, least_p
 from stereometer.types import Estimate, Score, Settings, Slice
 
 NEITHER = "not distinguishable from 0"
@@ -176,3 +179,107 @@ def _spread(
         return coverage.estimate("group_spread", {}, 0.0, why=why)
     apart = estimate("group_spread", {}, by_template, coverage, settings, noun)
     return replace(apart, p=None, test=None, free=None)
+
+
+MIDDLE = 50.0
+REPEATS, PAIRS = "repeats", "repeat pairs"
+ONE_FAMILY = (("trait", "dimension"),)
+
+
+def _place(score: Score) -> tuple[str, str, str]:
+    """Of which group, trait and two repeats a score is, the first repeat being number 1."""
+    pair = (int(score.slices["template"].rpartition("-")[2]) - 1) // 2
+    return score.slices["group"], score.slices["trait"], str(pair)
+
+
+def summarize_ratings(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+    """As for templates, one being two repeats that exchange each other's poles; and where answers
+    lie before poles are turned back."""
+    every = list(scores)
+    answered: dict[str, list[float]] = {}
+    coverage = Coverage()
+    for score in every:
+        coverage.add(score)
+        if score.skipped is None:
+            answered.setdefault(score.slices["template"], []).append(score.derived["answered"])
+    lean = estimate("answered_mean", {}, answered, coverage, settings, REPEATS)
+    lean = replace(lean, ideal=MIDDLE, p=None, test=None, free=None)
+    both = Counter(_place(score) for score in every if score.skipped is None)
+    whole = min(2, len({score.slices["template"] for score in every}))
+
+    def pair(score: Score) -> str | None:
+        """None of an answer whose counterpart is missing: a liking for one end would stay in."""
+        return _place(score)[2] if both[_place(score)] == whole else None
+
+    return [*summarize(every, settings, PAIRS, pair, ONE_FAMILY), lean]
+
+
+POLES = ("left", "right")
+MIDDLE_DRAWS = "middle of the draws of sentences"
+NO_INTERVAL = "none: a dimension has only a test"
+EXCHANGED = "all words of the dimension exchanged between its poles"
+TOO_FEW = "none: too few words for a test"
+Place = tuple[str, str]
+"""A group, and a trait or dimension."""
+
+
+@dataclass
+class Nearness:
+    """What scores hold beside effects."""
+
+    draws: dict[Place, Mapping[str, float]] = field(default_factory=dict)
+    words: dict[Place, dict[str, dict[str, float]]] = field(default_factory=dict)
+    """How near each word of each pole is, by group and dimension: one that stands in several traits
+    is one word."""
+
+    def seen(self, scores: Iterable[Score]) -> Iterator[Score]:
+        for score in scores:
+            if score.skipped is None:
+                group = score.slices["group"]
+                self.draws[group, score.slices["trait"]] = score.derived
+                poles = self.words.setdefault((group, score.slices["dimension"]), {})
+                for name, value in score.derived.items():
+                    pole, _, word = name.partition("/")
+                    if word:
+                        poles.setdefault(pole, {})[word] = value
+            yield score
+
+    def poles(self, place: Place) -> tuple[Floats, Floats] | None:
+        """None of scores that do not hold words of both poles."""
+        words = self.words.get(place, {})
+        if not words.keys() >= set(POLES):
+            return None
+        left, right = (np.array(list(words[pole].values())) for pole in POLES)
+        return left, right
+
+
+def summarize_sentences(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+    """As for templates; intervals are of draws of sentences, p of words.
+
+    A cell has an effect and the middle of its draws, and no test: its poles have two or three
+    words, which no exchange tells from chance. A dimension is tested over all words of its poles.
+    """
+    nearness = Nearness()
+    rows = summarize(nearness.seen(scores), settings)
+    return judged([_of_text(row, nearness, settings) for row in rows], settings.level)
+
+
+def _of_text(estimate: Estimate, nearness: Nearness, settings: Settings) -> Estimate:
+    if estimate.value is None or "group" not in estimate.slice:
+        return estimate
+    group = estimate.slice["group"]
+    if "trait" in estimate.slice:
+        drawn = nearness.draws[group, estimate.slice["trait"]]
+        low, high = drawn["low"], drawn["high"]
+        return replace(
+            estimate, low=low, high=high, interval=MIDDLE_DRAWS, p=None, test=None, free=None
+        )
+    poles = nearness.poles((group, estimate.slice["dimension"]))
+    if poles is None:
+        return estimate
+    least = least_p(*map(len, poles))
+    if least >= 1 - settings.level:
+        why = f"{TOO_FEW}: with {len(poles[0])} and {len(poles[1])} p cannot fall below {least:.2g}"
+        return replace(estimate, low=None, high=None, p=None, test=None, free=None, interval=why)
+    p = exchange_p(*poles, generator(settings.seed, estimate.slice, "words"))
+    return replace(estimate, p=p, test=EXCHANGED, free=None, interval=NO_INTERVAL)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Overview
-from stereometer.shapes.shape import NotCompared, Shape
-from stereometer.shapes.trait import metrics, ratings, sentences, show
+from stereometer.shapes.shape import Metric, NotCompared, Shape
+from stereometer.shapes.trait import metrics, show
 from stereometer.shapes.trait.words import REPEATS, SENTENCES, TEMPLATES, TWO_GROUPS, ProfileWords
 from stereometer.types import Estimate, Result, Score, Settings
 
@@ -76,7 +75,7 @@ class Sentences(Trait):
     words = SENTENCES
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        return sentences.summarize(scores, settings)
+        return metrics.summarize_sentences(scores, settings)
 
     def outlook(self, items: Sequence[Any], level: float) -> str | None:
         return None
@@ -106,7 +105,7 @@ class Survey(Trait):
     )
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        return ratings.summarize(scores, settings)
+        return metrics.summarize_ratings(scores, settings)
 
     def outlook(self, items: Sequence[Any], level: float) -> str | None:
         return None

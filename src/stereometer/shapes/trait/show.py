@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from stereometer.shapes.overview import Overview, overall, plain, undeclared
 from stereometer.shapes.shape import Shape
-from stereometer.shapes.trait.sentences import TOO_FEW
+from stereometer.shapes.trait.metrics import TOO_FEW
 from stereometer.shapes.trait.words import NOT_MORE, ProfileWords, poles
 from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stereometer.measures.paragraph import PARAGRAPH
+from stereometer.measures.context_association import PARAGRAPH
 from tests.builders.models import items
 from tests.builders.models.agreement import assert_agree, bound
 from tests.builders.models.zoo import Zoo

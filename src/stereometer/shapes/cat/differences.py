@@ -1,13 +1,15 @@
-"""Two systems on the same CATs: differences of lms, ss and icat."""
+"""CATs under two systems, and all and some of them: differences and shifts of lms, ss and icat."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from math import sqrt
 
 import numpy as np
 
 from stereometer.shapes.cat.metrics import TESTED, Drawn, Gap, side_values, sides
+from stereometer.shapes.cat.metrics import sides as both_sides
 from stereometer.shapes.cat.points import (
     HEADLINE,
     IDEALS,
@@ -21,10 +23,17 @@ from stereometer.shapes.cat.points import (
     outcome,
     rates,
 )
-from stereometer.shapes.differences import Difference, Withheld, asked_or_withheld
+from stereometer.shapes.differences import Difference, Shift, Withheld, asked_or_withheld
 from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, NULL_VALUE, SAME, THESE
-from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_means
-from stereometer.stats.means import StudentMean
+from stereometer.stats.intervals import (
+    Floats,
+    Ints,
+    generator,
+    percentile,
+    resampled_means,
+    student,
+)
+from stereometer.stats.means import PerUnit, StudentMean
 from stereometer.stats.tests import sign_flip
 from stereometer.types import Score, Settings, Slice
 
@@ -147,3 +156,96 @@ def _drawn(slice_: Slice, tables: Ints, settings: Settings) -> list[dict[str, Fl
     drawn = resampled_means(rows, values, settings.resamples, rng, settings.level)
     n, ones = tables.sum(axis=(1, 2)), np.ones(len(tables))
     return [averages(100 * drawn[at], 100 * drawn[at + 1], n, ones) for at in (0, 2)]
+
+
+def shifts(
+    scores: Sequence[Score], keep: Collection[str], settings: Settings, overall: bool
+) -> Iterator[Shift]:
+    """Outcomes by target term, those of kept items in the second half of a row."""
+    entries = (
+        (score, outcome(score.values, settings.variant).index + KINDS * (score.item in keep))
+        for score in scores
+    )
+    table = counted(entries, (2 * KINDS,))
+    for slice_ in [{}] if overall else headline_slices(table):
+        rows = table.within(slice_).rows
+        if rows.size:
+            yield from _moved(slice_, rows, settings)
+
+
+def _halves(rows: Ints) -> tuple[Ints, Ints]:
+    """Of all items, and of those kept; the last axis holds the outcomes of both."""
+    return rows[..., :KINDS] + rows[..., KINDS:], rows[..., KINDS:]
+
+
+def _moved(slice_: Slice, rows: Ints, settings: Settings) -> Iterator[Shift]:
+    whole, kept = _halves(rows)
+    names = ("ss",) if whole[:, NO_LMS].any() else HEADLINE
+    values, left = (_averaged(part, np.ones(len(rows))) for part in (whole, kept))
+    for name in names:
+        value, after = float(values[name]), float(left[name])
+        shift = Shift(name, slice_, IDEALS[name], value, int(whole.sum()), after, int(kept.sum()))
+        yield _spanned(shift, rows, settings) if kept.any() else shift.without("no item is left")
+
+
+def _spanned(shift: Shift, rows: Ints, settings: Settings) -> Shift:
+    """Over the terms, where enough of them are left and they do not all move alike."""
+    whole, kept = _halves(rows)
+    if not (whole - kept).any():
+        return shift.spanned((0.0, 0.0), "none: every item is kept")
+    if int(kept.any(axis=1).sum()) >= FEW_TERMS:
+        known = _terms_moved(shift.name, whole, kept)
+        low, high = known.interval(settings.level)
+        if high - low > SAME:
+            return shift.spanned((low, high), "t over target terms", LIKE_THESE)
+    ends = _items_moved(shift, rows, settings)
+    return shift.spanned(ends, "percentile bootstrap over items, terms held fixed", THESE)
+
+
+def _terms_moved(name: str, whole: Ints, kept: Ints) -> StudentMean | Gap:
+    before, after = (dict(zip(("lms", "ss"), _values(part), strict=True)) for part in (whole, kept))
+    if name in TESTED:
+        return StudentMean.of(after[name] - before[name])
+    return Gap.of(StudentMean.of, side_values(**before), side_values(**after))
+
+
+def _values(outcomes: Ints) -> list[Floats]:
+    """lms and ss, one value per term: their mean is the average over the terms that have items."""
+    there = outcomes.sum(axis=1) > 0
+    weights = np.full(len(there), 1 / len(there))
+    of_terms = rates(np.where(there[:, None], outcomes, 1))
+    return [PerUnit(of * there, there.astype(np.float64)).values(weights) for of in of_terms]
+
+
+def _averaged(outcomes: Ints, weights: Floats | Ints) -> dict[str, Floats]:
+    """Averages over the terms that have items, the last but one axis."""
+    n = outcomes.sum(axis=-1)
+    there = n > 0
+    lms, ss = rates(np.where(there[..., None], outcomes, 1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return averages(lms, ss, n, weights * there)
+
+
+def _items_moved(shift: Shift, rows: Ints, settings: Settings) -> tuple[float, float]:
+    """Items drawn within each term; deviations widened as in decision 6.
+
+    The widening goes by the mean number of items of a term. Draws that keep no item say nothing.
+    """
+    rng = generator(settings.seed, shift.slice, "shift")
+    drawn = np.stack(
+        [rng.multinomial(int(row.sum()), row / row.sum(), size=settings.resamples) for row in rows],
+        axis=1,
+    )
+    drawn = drawn[drawn[..., KINDS:].any(axis=(1, 2))]
+    n = rows.sum() / len(rows)
+    wider = student(rows.sum(axis=1), settings.level) * sqrt(n / max(1.0, n - 1))
+    ones = np.ones(len(rows))
+    sides = []
+    for of, draws in zip(_halves(rows), _halves(drawn), strict=True):
+        middle, moved = _averaged(of, ones), _averaged(draws, ones)
+        sides.append(
+            {name: middle[name] + wider * (moved[name] - middle[name]) for name in ("lms", "ss")}
+        )
+    if shift.name in TESTED:
+        return percentile(sides[1][shift.name] - sides[0][shift.name], settings.level)
+    return Gap.of(Drawn, *(both_sides(**of) for of in sides)).interval(settings.level)
