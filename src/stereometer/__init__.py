@@ -7,7 +7,7 @@ from stereometer.types import Estimate, Result
 
 if TYPE_CHECKING:
     from stereometer.benchmarks.abc.items import Choice
-    from stereometer.benchmarks.published.listing import published
+    from stereometer.benchmarks.published import published
     from stereometer.curation.analysis import analyze
     from stereometer.curation.audit import audit
     from stereometer.curation.split import split
@@ -70,7 +70,7 @@ _PLACES = {
     "load": "runs.store",
     "mitigate": "training.mitigation.mitigate:mitigate_model",
     "open_benchmark": "runs.open",
-    "published": "benchmarks.published.listing",
+    "published": "benchmarks.published",
     "relate": "verbs.relate",
     "replay": "verbs.replay",
     "run": "verbs.run",

@@ -12,8 +12,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from stereometer.benchmarks.packs.installed import folder_of, installed
-from stereometer.benchmarks.packs.pack import is_pack, shipped
+from stereometer.benchmarks.packs.pack import folder_of, installed, is_pack, shipped
 from stereometer.errors import DataError, UnknownName, respelled
 from stereometer.shapes.shape import Shape
 from stereometer.types.method import Method, completed
@@ -46,16 +45,16 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "sweep": "stereometer.report.sections.sweep:SECTION",
     },
     "benchmark": {
-        "starter": "stereometer.benchmarks.starter:SOURCE",
-        "stereoset": "stereometer.benchmarks.stereoset:SOURCE",
-        "crows-pairs": "stereometer.benchmarks.crows_pairs:ORIGINAL",
-        "crows-pairs-revised": "stereometer.benchmarks.crows_pairs:REVISED",
-        "winobias": "stereometer.benchmarks.winobias:DEV",
-        "winobias-test": "stereometer.benchmarks.winobias:TEST",
+        "starter": "stereometer.benchmarks.sentences:STARTER",
+        "stereoset": "stereometer.benchmarks.sentences:STEREOSET",
+        "crows-pairs": "stereometer.benchmarks.sentences:CROWS_PAIRS",
+        "crows-pairs-revised": "stereometer.benchmarks.sentences:CROWS_PAIRS_REVISED",
+        "winobias": "stereometer.benchmarks.sentences:WINOBIAS",
+        "winobias-test": "stereometer.benchmarks.sentences:WINOBIAS_TEST",
         "abc": "stereometer.benchmarks.abc.items:SOURCE",
         "survey": "stereometer.benchmarks.abc.survey:SOURCE",
-        "ethos": "stereometer.benchmarks.ethos:SOURCE",
-        "definitional": "stereometer.benchmarks.definitional:SOURCE",
+        "ethos": "stereometer.benchmarks.comments:SOURCE",
+        "definitional": "stereometer.benchmarks.sentences:DEFINITIONAL",
         "custom": "stereometer.benchmarks.custom:SOURCE",
     },
     "method": {
@@ -115,8 +114,8 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "stereotyped": "stereometer.systems.gold:stereotyped",
     },
     "exporter": {
-        "csv": "stereometer.exports.csv:EXPORTER",
-        "metrics": "stereometer.exports.metrics:EXPORTER",
+        "csv": "stereometer.exports.flat:CSV",
+        "metrics": "stereometer.exports.flat:METRICS",
         "eee": "stereometer.exports.eee:EXPORTER",
         "inspect": "stereometer.exports.inspect:EXPORTER",
         "lm-eval": "stereometer.exports.lm_eval:EXPORTER",

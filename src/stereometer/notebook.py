@@ -17,8 +17,7 @@ from pathlib import Path
 from stereometer.cli import render
 from stereometer.cli.printers import printer
 from stereometer.errors import UnknownName, UsageError
-from stereometer.exports.convert import page_of, svgs
-from stereometer.exports.figures import sized
+from stereometer.exports.figures import page_of, sized, svgs
 from stereometer.findings.relate import shipped_facts
 from stereometer.report.load import groups_of
 from stereometer.report.page import View

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 import stereometer
 from stereometer.errors import DataError, StereometerError
-from stereometer.exports.board import packed
+from stereometer.exports.board import bundle
+from stereometer.exports.board.bundle import LARGEST, read_files
 from stereometer.exports.board.bundle import write_bundle as submit
 from stereometer.exports.board.check import check
-from stereometer.exports.board.packed import LARGEST, read_files
 from tests.builders.bundles import forged
 
 EXAMPLES = 40
@@ -143,7 +143,7 @@ def test_a_bomb_is_refused_before_it_goes_off(
 ) -> None:
     """Two hundred megabytes of zeros in 200 kB, and an entry that lies about its size."""
     held: list[int] = []
-    limited = packed._limited
+    limited = bundle._limited
 
     def counted(file: Any, path: Path, name: str) -> bytes:
         read = file.read
@@ -155,7 +155,7 @@ def test_a_bomb_is_refused_before_it_goes_off(
         file.read = noted
         return limited(file, path, name)
 
-    monkeypatch.setattr(packed, "_limited", counted)
+    monkeypatch.setattr(bundle, "_limited", counted)
     bomb = zipped(tmp_path / "bomb.zip", {**files, "scores.jsonl": bytes(200 * 1024**2)})
     assert bomb.stat().st_size < 400_000
     with pytest.raises(DataError, match="is larger than"):

@@ -11,7 +11,7 @@ import pytest
 
 import stereometer
 from stereometer import catalog
-from stereometer.exports import convert
+from stereometer.exports import figures
 from stereometer.exports.exporter import export_runs as export
 from stereometer.report import write_report
 from tests.builders.stored import only, sealed
@@ -41,7 +41,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def written(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(convert, "can_convert", lambda: False)  # pictures say what tables say
+    monkeypatch.setattr(figures, "can_convert", lambda: False)  # pictures say what tables say
 
     def texts(name: str, *runs: Path) -> str:
         files = export(name, runs or [run], tmp_path / name)

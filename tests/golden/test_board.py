@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.exports.board.pages import rank_words
-from stereometer.exports.board.site import build
+from stereometer.exports.board.site import build, rank_words
 from stereometer.exports.board.tables import Ranked
 from stereometer.show import numbers
 from tests.conftest import released

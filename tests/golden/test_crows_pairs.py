@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.benchmarks import crows_pairs, winobias
+from stereometer.benchmarks.sentences import read_crows_pairs, read_winobias
 from stereometer.curation import split
 from stereometer.curation.split import parted
 from stereometer.shapes.pair.files import statistics
@@ -71,7 +71,7 @@ def test_the_pairs_of_that_file_are_said_not_to_be_the_released_ones(tmp_path: P
 
 
 def test_counts_of_table_2_and_contested_types() -> None:
-    shapes, _ = crows_pairs.read([released("crows_pairs/crows_pairs_anonymized.csv")])
+    shapes, _ = read_crows_pairs([released("crows_pairs/crows_pairs_anonymized.csv")])
     rows = {row["bias_type"]: row for row in statistics(all_of(Pair, shapes["pair"]))}
     assert {name: rows[name]["pairs"] for name in TABLE_2_COUNTS} == TABLE_2_COUNTS
     assert (
@@ -105,13 +105,13 @@ def test_holm_over_the_nine_types_of_table_2(model: str, indistinguishable: int)
     "name", ["crows_pairs_EN_revised+210.csv", "crows_pairs_FR_languagearc_contribution+210.csv"]
 )
 def test_the_revised_and_french_sets_have_ten_types(name: str) -> None:
-    shapes, _ = crows_pairs.read([released(f"crows_pairs/{name}")])
+    shapes, _ = read_crows_pairs([released(f"crows_pairs/{name}")])
     assert len(shapes["pair"]) == 1677
     assert len({pair.bias_type for pair in all_of(Pair, shapes["pair"])}) == 10
 
 
 def test_french_pairs_that_cannot_be_scored_say_why() -> None:
-    shapes, notes = crows_pairs.read(
+    shapes, notes = read_crows_pairs(
         [released("crows_pairs/crows_pairs_FR_languagearc_contribution+210.csv")]
     )
     reasons = [pair.unscorable for pair in shapes["pair"] if pair.unscorable]
@@ -126,7 +126,7 @@ def test_winobias_is_396_pairs_a_type(split: str, loose: int) -> None:
         for kind in ("type1", "type2")
         for side in ("pro", "anti")
     ]
-    shapes, notes = winobias.read(files)
+    shapes, notes = read_winobias(files)
     pairs = all_of(Pair, shapes["pair"])
     assert [sum(pair.bias_type == kind for pair in pairs) for kind in ("type1", "type2")] == [
         396,

@@ -9,9 +9,8 @@ from typing import Protocol
 import numpy as np
 import pytest
 
-from stereometer.benchmarks.ethos import WORDS
-from stereometer.benchmarks.published.matches import Measured, with_published
-from stereometer.benchmarks.published.tables import values
+from stereometer.benchmarks.comments import WORDS
+from stereometer.benchmarks.published import Measured, values, with_published
 from stereometer.measures.recognition.misspelling import shipped_edits
 from stereometer.measures.recognition.questions import Question, Sampling, pool, questions
 from stereometer.runs.open import open_benchmark

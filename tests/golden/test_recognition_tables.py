@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from stereometer.benchmarks.ethos import WORDS
+from stereometer.benchmarks.comments import WORDS
 from stereometer.measures.recognition.method import scored
 from stereometer.measures.recognition.misspelling import shipped_edits
 from stereometer.measures.recognition.questions import Question, Sampling, questions

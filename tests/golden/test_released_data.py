@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stereometer import catalog
-from stereometer.benchmarks.folders import open_benchmark
+from stereometer.benchmarks.benchmark import open_benchmark
 from tests.conftest import released
 
 pytestmark = pytest.mark.golden

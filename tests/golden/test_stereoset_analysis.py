@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stereometer
-from stereometer.benchmarks import crows_pairs
+from stereometer.benchmarks.sentences import read_crows_pairs
 from stereometer.curation import analysis, keywords, sentiment
 from stereometer.curation.audit import audit
 from stereometer.curation.split import parted
@@ -237,7 +237,7 @@ def test_known_faults_of_stereoset_are_counted() -> None:
 
 def test_known_faults_of_crows_pairs_are_counted() -> None:
     """methods.md: one pair twice, 162 pairs whose own bias type has fewer than 3 of 5 votes."""
-    pairs = crows_pairs.read([released("crows_pairs/crows_pairs_anonymized.csv")])[0]["pair"]
+    pairs = read_crows_pairs([released("crows_pairs/crows_pairs_anonymized.csv")])[0]["pair"]
     (shape,) = audit("crows-pairs", agreement=0.6, resamples=200).shapes
     counts = {flag.name: flag.count for flag in shape.flags}
     assert (len(pairs), counts["duplicate"], counts["disagreement"]) == (1508, 1, 162)

@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stereometer.benchmarks.benchmark import Benchmark, Card, Source
+from stereometer.benchmarks.benchmark import Benchmark, Card, Source, files_at, user_folder
 from stereometer.benchmarks.custom import SHAPES
-from stereometer.benchmarks.folders import files_at, user_folder
 from stereometer.errors import DataError, UsageError
 from stereometer.files import digest_of_content
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from stereometer.cli import render
 
 if TYPE_CHECKING:
-    from stereometer.benchmarks.packs.check import PackCheck
+    from stereometer.benchmarks.packs.source import PackCheck
 
 
 def print_check(outcome: PackCheck) -> None:

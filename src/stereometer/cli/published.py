@@ -10,8 +10,7 @@ from stereometer.cli import render
 from stereometer.show.table import Cell, Table, number, text
 
 if TYPE_CHECKING:
-    from stereometer.benchmarks.published.listing import Listing
-    from stereometer.benchmarks.published.tables import Value
+    from stereometer.benchmarks.published import Listing, Value
 
 
 BESIDE = "Beside a result of the same items, measure and model (variant paper)"

@@ -15,8 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from stereometer import catalog
-from stereometer.exports.metadata import details, identity, made_at, placed, tags
-from stereometer.exports.ranked import Ranked, ranked
+from stereometer.exports.metadata import Ranked, details, identity, made_at, placed, ranked, tags
 from stereometer.files import replacing, to_json, write_json
 from stereometer.runs.store import folder_name
 from stereometer.runs.stored import Run, shown

@@ -12,12 +12,13 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.exports.convert import can_convert, printed, svgs
 from stereometer.exports.markdown import plain, row
 from stereometer.exports.metadata import measured
 from stereometer.files import read_lines, replacing, replacing_folder, write_json
@@ -25,7 +26,7 @@ from stereometer.findings.relate import shipped_facts
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.load import grouped
 from stereometer.report.names import ShownNames
-from stereometer.report.page import View, asset
+from stereometer.report.page import View, asset, libraries, safe_json, script
 from stereometer.runs.stored import Run
 from stereometer.show import numbers
 from stereometer.show.figure import Spec
@@ -183,3 +184,110 @@ def _pictures(specs: Mapping[str, Spec], folder: Path) -> Iterator[Path]:
 
 
 EXPORTER = Figures()
+
+
+IDS = re.compile(r"""(?<=["#])(clip|gradient_)\d+(?=[")])""")
+DRAW = """
+const specs = JSON.parse(document.getElementById("specs").textContent);
+async function draw(name, spec) {
+  const runtime = vega.parse(vegaLite.compile(spec).spec, null, { ast: true });
+  const view = new vega.View(runtime, { expr: vega.expressionInterpreter, renderer: "none" });
+  const svg = standalone(await view.toSVG());
+  const place = Object.assign(document.createElement("pre"), { id: name, innerHTML: svg });
+  document.body.append(place);
+}
+(async () => { for (const [name, spec] of Object.entries(specs)) await draw(name, spec); })();
+"""
+
+
+def can_convert() -> bool:
+    return find_spec("vl_convert") is not None
+
+
+def svgs(specs: Mapping[str, Spec]) -> dict[str, str]:
+    """By name; nothing where vl-convert is not installed."""
+    return {name: _svg(spec) for name, spec in specs.items()} if can_convert() else {}
+
+
+def _svg(spec: Spec) -> str:
+    """A specification needs nothing from outside, and nothing may be loaded. The converter counts
+    the ids in all pictures that it draws; here each picture has its own."""
+    import vl_convert
+
+    svg, known = str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])), dict[str, str]()
+    return IDS.sub(lambda id_: known.setdefault(id_[0], f"{id_[1]}{len(known)}"), svg)
+
+
+def printed(svg: str) -> dict[str, bytes]:
+    """The picture as PNG, at twice its size, and as a PDF page of its size, by ending."""
+    import vl_convert
+
+    return {
+        "png": vl_convert.svg_to_png(svg, scale=2),
+        "pdf": reproducible(vl_convert.svg_to_pdf(svg)),
+    }
+
+
+def page_of(specs: Mapping[str, Spec]) -> str:
+    """A page that draws itself."""
+    scripts = "".join(
+        f"<script>{part.text}</script>"
+        for part in (libraries(), script(asset("assets/downloads.js"), DRAW))
+    )
+    data = f'<script id="specs" type="application/json">{safe_json(specs)}</script>'
+    style = f"<style>{asset('assets/report.css')}</style>"
+    return f'<!doctype html><meta charset="utf-8">{style}<body>{data}{scripts}</body>'
+
+
+ENTRY = re.compile(rb"(\d{10}) \d{5} n")
+REFERENCE = re.compile(rb"\b(\d+) 0 R\b")
+RESOURCES = re.compile(rb"(?:\n +/\w+ \d+ 0 R(?=\n))+")
+
+
+def reproducible(pdf: bytes) -> bytes:
+    """The PDF with bytes that depend on its picture alone.
+
+    The converter numbers objects and orders the names of a page's resources by chance. Here
+    resources stand in the order of their names, and objects in the order of their first reference.
+    """
+    if b"\nxref\n" not in pdf:
+        return pdf  # another layout, of another version of the converter
+    table = int(pdf.rpartition(b"startxref\n")[2].split()[0])
+    trailer = pdf[pdf.rindex(b"trailer") : pdf.rindex(b"startxref")]
+    objects = _objects(pdf, table)
+    order = _references(trailer)
+    for number in order:  # which grows by what each refers to
+        order += [other for other in _references(objects[number][0]) if other not in order]
+    numbers = {old: b"%d 0 R" % new for new, old in enumerate(order, 1)}
+    written = pdf[: pdf.index(b" 0 obj")].rpartition(b"\n")[0] + b"\n"
+    entries = b"xref\n0 %d\n0000000000 65535 f\r\n" % (len(order) + 1)
+    for new, old in enumerate(order, 1):
+        entries += b"%010d 00000 n\r\n" % len(written)
+        head, stream = objects[old]
+        written += b"%d 0 obj" % new + _renumbered(head, numbers) + stream
+    size = re.sub(rb"/Size \d+", b"/Size %d" % (len(order) + 1), _renumbered(trailer, numbers))
+    return written + entries + size + b"startxref\n%d\n%%%%EOF" % len(written)
+
+
+def _objects(pdf: bytes, table: int) -> dict[int, tuple[bytes, bytes]]:
+    """By number what may refer to others, resources in order, and the stream after it."""
+    objects = {}
+    starts = sorted(int(entry[1]) for entry in ENTRY.finditer(pdf, table))
+    for start, end in pairwise((*starts, table)):
+        number, _, body = pdf[start:end].partition(b" 0 obj")
+        head, mark, stream = body.partition(b"\nstream\n")
+        objects[int(number)] = RESOURCES.sub(_by_name, head), mark + stream
+    return objects
+
+
+def _by_name(resources: re.Match[bytes]) -> bytes:
+    lines = resources[0].split(b"\n")[1:]
+    return b"".join(b"\n" + line for line in sorted(lines, key=lambda line: line.split()[0]))
+
+
+def _references(text: bytes) -> list[int]:
+    return list(dict.fromkeys(map(int, REFERENCE.findall(text))))
+
+
+def _renumbered(text: bytes, numbers: dict[int, bytes]) -> bytes:
+    return REFERENCE.sub(lambda found: numbers[int(found[1])], text)

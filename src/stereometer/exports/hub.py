@@ -12,8 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.errors import UsageError
-from stereometer.exports.metadata import details, headlines, line, made_at, measured, tags
-from stereometer.exports.ranked import headline, ranked
+from stereometer.exports.metadata import (
+    details,
+    headline,
+    headlines,
+    line,
+    made_at,
+    measured,
+    ranked,
+    tags,
+)
 from stereometer.files import replacing, to_json
 from stereometer.runs.store import folder_name
 from stereometer.runs.stored import Run, shown

@@ -11,8 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stereometer.exports.metadata import details, identity, made_at, placed, tags
-from stereometer.exports.ranked import Ranked, headline, ranked
+from stereometer.exports.metadata import (
+    Ranked,
+    details,
+    headline,
+    identity,
+    made_at,
+    placed,
+    ranked,
+    tags,
+)
 from stereometer.files import write_json
 from stereometer.runs.store import folder_name
 from stereometer.runs.stored import Run, shown

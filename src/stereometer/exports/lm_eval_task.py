@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stereometer.exports.ranked import Ranked, ranked
+from stereometer.exports.metadata import Ranked, ranked
 from stereometer.files import read_jsonl
 from stereometer.shapes.cat import metrics
 from stereometer.types import Estimate, Score, Settings

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.benchmarks.published.matches import Measured, with_published
+from stereometer.benchmarks.published import Measured, with_published
 from stereometer.runs import store
 from stereometer.shapes.points import copied, wording
 from stereometer.shapes.shape import Shape

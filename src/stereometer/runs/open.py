@@ -15,8 +15,8 @@ from stereometer import catalog
 from stereometer.backends.baselines.opener import BaselineOptions
 from stereometer.backends.server.keys import shown
 from stereometer.benchmarks.benchmark import Benchmark, Source
+from stereometer.benchmarks.benchmark import open_benchmark as open_source
 from stereometer.benchmarks.custom import SOURCE as OWN_FILES
-from stereometer.benchmarks.folders import open_benchmark as open_source
 from stereometer.errors import (
     DataError,
     ModelError,

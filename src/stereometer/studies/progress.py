@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from stereometer.benchmarks.abc.groups import Group, read_groups
+from stereometer.benchmarks.abc.files import Group, Trait, read_groups, read_traits
 from stereometer.benchmarks.abc.items import data_file
-from stereometer.benchmarks.abc.traits import Trait, read_traits
 from stereometer.errors import DataError, UsageError
 from stereometer.findings.align.names import EVERYBODY, Names
 from stereometer.findings.align.ratings import Ratings, read_ratings

@@ -9,8 +9,8 @@ from typing import Annotated
 
 from stereometer import catalog
 from stereometer.benchmarks import fetch
+from stereometer.benchmarks.benchmark import find, folders
 from stereometer.benchmarks.fetch import LOG, Announce, Arrival
-from stereometer.benchmarks.folders import find, folders
 from stereometer.errors import DataMissing, UsageError
 from stereometer.options import verb
 from stereometer.types.document import Document

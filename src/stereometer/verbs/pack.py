@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from stereometer import catalog
-from stereometer.benchmarks.packs.check import PackCheck
-from stereometer.benchmarks.packs.check import check as check_source
+from stereometer.benchmarks.packs.source import PackCheck
+from stereometer.benchmarks.packs.source import check as check_source
 from stereometer.options import Data, verb
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stereometer.benchmarks.starter import packaged, read
+from stereometer.benchmarks.benchmark import open_benchmark
+from stereometer.benchmarks.sentences import STARTER
 from stereometer.shapes.cat.items import LABELS, Candidate, Cat
 from stereometer.shapes.pair.items import Pair
 
@@ -17,7 +18,8 @@ CAFE = "cafe\N{COMBINING ACUTE ACCENT}"
 
 def starter(shape: str, **fixed: str) -> Sequence[Any]:
     """The shortest items of a shape and task: the copies of a text grow with its square."""
-    found = [item for item in read(packaged())[0][shape] if fixed.items() <= item.slices.items()]
+    items = open_benchmark(STARTER).shapes[shape]
+    found = [item for item in items if fixed.items() <= item.slices.items()]
     return sorted(found, key=lambda item: sum(map(len, item.texts.values())))
 
 

@@ -24,7 +24,8 @@ from tokenizers import (
 )
 from transformers import PreTrainedTokenizerFast
 
-from stereometer.benchmarks.starter import packaged, read
+from stereometer.benchmarks.benchmark import open_benchmark
+from stereometer.benchmarks.sentences import STARTER
 
 SIZE = 900
 """Small enough that many words fall into pieces."""
@@ -44,7 +45,7 @@ class Vocabulary:
 
 @cache
 def corpus() -> tuple[str, ...]:
-    shapes, _ = read(packaged())
+    shapes = open_benchmark(STARTER).shapes
     return tuple(
         text for items in shapes.values() for item in items for text in item.texts.values()
     )

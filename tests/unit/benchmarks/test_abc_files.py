@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.benchmarks.abc.groups import Group, Rules, pair, pairs, read_groups, read_rules
+from stereometer.benchmarks.abc.files import (
+    POLES,
+    Group,
+    Rules,
+    pair,
+    pairs,
+    read_groups,
+    read_rules,
+    read_traits,
+)
 from stereometer.benchmarks.abc.items import (
     Choice,
     Grid,
@@ -19,7 +28,6 @@ from stereometer.benchmarks.abc.items import (
 )
 from stereometer.benchmarks.abc.items import grid as grid_of
 from stereometer.benchmarks.abc.templates import Template, read_templates
-from stereometer.benchmarks.abc.traits import POLES, read_traits
 from stereometer.errors import DataError, UnknownName, UsageError
 from tests.builders.commands import assert_refused, call
 

@@ -9,8 +9,7 @@ from dataclasses import fields
 import pytest
 
 from stereometer import catalog
-from stereometer.benchmarks.benchmark import Card, load_card
-from stereometer.benchmarks.folders import open_benchmark
+from stereometer.benchmarks.benchmark import Card, load_card, open_benchmark
 
 NAMES = list(catalog.TABLE["benchmark"])
 OURS = ("starter", "custom", "definitional")

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 import stereometer
 from stereometer import catalog
 from stereometer.benchmarks.abc.items import Cell
-from stereometer.benchmarks.folders import open_benchmark
+from stereometer.benchmarks.benchmark import open_benchmark
 from stereometer.benchmarks.packs import schema
 from stereometer.benchmarks.packs.pack import UNTRIED, open_pack, shipped
 from stereometer.benchmarks.packs.source import source_of

@@ -13,11 +13,18 @@ from typer.testing import CliRunner
 
 import stereometer
 from stereometer import catalog
+from stereometer.benchmarks import published
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
-from stereometer.benchmarks.published import models
-from stereometer.benchmarks.published.matches import Measured, with_published
-from stereometer.benchmarks.published.models import Alias, aliases, system_of
-from stereometer.benchmarks.published.tables import Value, tables, values
+from stereometer.benchmarks.published import (
+    Alias,
+    Measured,
+    Value,
+    aliases,
+    system_of,
+    tables,
+    values,
+    with_published,
+)
 from stereometer.cli.app import app
 from stereometer.errors import UnknownName
 from stereometer.files import read_text
@@ -239,11 +246,11 @@ def test_a_folder_is_known_by_its_weights_and_by_nothing_else(
     folder.mkdir()
     monkeypatch.chdir(tmp_path)
     assert system_of("bert-base-uncased") is None
-    (folder / models.WEIGHTS).write_bytes(b"weights")
+    (folder / published.WEIGHTS).write_bytes(b"weights")
     known = Alias(("bert-base-uncased",), 7, hashlib.sha256(b"weights").hexdigest())
-    monkeypatch.setattr(models, "aliases", lambda: {"bert-base-uncased": known})
+    monkeypatch.setattr(published, "aliases", lambda: {"bert-base-uncased": known})
     assert system_of("bert-base-uncased") == "bert-base-uncased"
-    (folder / models.WEIGHTS).write_bytes(b"changed")
+    (folder / published.WEIGHTS).write_bytes(b"changed")
     assert system_of("bert-base-uncased") is None
 
 

@@ -91,9 +91,9 @@ def test_every_context_is_about_its_target(cats: list[Cat]) -> None:
 
 def test_the_correct_answer_is_not_told_by_its_place() -> None:
     """Which label stands first in the file varies."""
-    from stereometer.benchmarks.starter import packaged
+    from stereometer.benchmarks.sentences import packaged
 
-    data = json.loads(packaged()[0].read_text("utf-8"))["data"]
+    data = json.loads(packaged("starter_data", "cats.json")[0].read_text("utf-8"))["data"]
     first = Counter(item["sentences"][0]["gold_label"] for items in data.values() for item in items)
     assert set(first.values()) == {160}
 

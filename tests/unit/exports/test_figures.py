@@ -11,15 +11,14 @@ import pytest
 
 import stereometer
 from stereometer.errors import UsageError
-from stereometer.exports import convert, figures
+from stereometer.exports import figures
 from stereometer.exports.exporter import export_runs as export
 
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without vl-convert."""
-    for module in (convert, figures):
-        monkeypatch.setattr(module, "can_convert", lambda: False)
+    monkeypatch.setattr(figures, "can_convert", lambda: False)
 
 
 @pytest.mark.usefixtures("alone")

@@ -14,7 +14,7 @@ from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.exports.exporter import export_runs as export
 from stereometer.exports.lm_eval_task import METRICS, Task
-from stereometer.exports.ranked import ranked
+from stereometer.exports.metadata import ranked
 from stereometer.runs.stored import run_of
 from tests.builders.harnesses import run_harness
 from tests.conftest import default_model

@@ -11,7 +11,7 @@ import pytest
 
 import stereometer
 from stereometer.exports.exporter import export_runs as export
-from stereometer.exports.ranked import headline, ranked
+from stereometer.exports.metadata import headline, ranked
 from stereometer.types import Estimate
 
 MLFLOW_NAME = re.compile(r"[/\w.\- :]+", re.ASCII)

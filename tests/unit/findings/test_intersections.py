@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, kendalltau
 
-from stereometer.benchmarks.abc.groups import pairs
+from stereometer.benchmarks.abc.files import pairs
 from stereometer.benchmarks.abc.items import Choice, grid
 from stereometer.errors import DataError
 from stereometer.findings.intersect.crossing import (

@@ -17,8 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.backends.baselines.fake import Fake
-from stereometer.benchmarks.comments import Columns, read_own
-from stereometer.benchmarks.ethos import LABELS
+from stereometer.benchmarks.comments import LABELS, Columns, read_own
 from stereometer.errors import DataError, UsageError
 from stereometer.measures.recognition import likelihood, misspelling
 from stereometer.measures.recognition.method import ZERO_SHOT as ZERO_SHOT_METHOD

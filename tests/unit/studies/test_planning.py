@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stereometer.benchmarks.abc.groups import read_groups
+from stereometer.benchmarks.abc.files import read_groups, read_traits
 from stereometer.benchmarks.abc.items import data_file
-from stereometer.benchmarks.abc.traits import read_traits
 from stereometer.errors import UsageError
 from stereometer.findings.align.names import Names
 from stereometer.findings.align.ratings import read_ratings

@@ -9,24 +9,27 @@ from importlib import resources
 from itertools import product
 from pathlib import Path
 
-from stereometer.benchmarks.abc.grammar import ENGLISH, Grammar
-from stereometer.benchmarks.abc.groups import (
+from stereometer.benchmarks.abc.files import (
+    POLES,
     Group,
     Rules,
+    Trait,
     choose_groups,
+    counted,
     pairs,
     read_groups,
     read_rules,
+    read_traits,
 )
-from stereometer.benchmarks.abc.rows import counted
 from stereometer.benchmarks.abc.sentences import usages
 from stereometer.benchmarks.abc.templates import (
+    ENGLISH,
+    Grammar,
     Sentence,
     Template,
     choose_templates,
     read_templates,
 )
-from stereometer.benchmarks.abc.traits import POLES, Trait, read_traits
 from stereometer.benchmarks.benchmark import Benchmark, Shapes, Source
 from stereometer.errors import UsageError
 from stereometer.types import ItemDefaults, Slice

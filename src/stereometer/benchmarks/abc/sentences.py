@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stereometer.benchmarks.abc.traits import POLES, Trait
+from stereometer.benchmarks.abc.files import POLES, Trait
 from stereometer.errors import DataError
 from stereometer.files import read_jsonl, read_text
 from stereometer.types import ItemDefaults, Slice, digest_of

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from stereometer.benchmarks.abc.groups import choose_groups, read_groups
+from stereometer.benchmarks.abc.files import Trait, choose_groups, read_groups, read_traits
 from stereometer.benchmarks.abc.items import data_file
-from stereometer.benchmarks.abc.traits import Trait, read_traits
 from stereometer.benchmarks.benchmark import Benchmark, Shapes, Source
 from stereometer.errors import DataError
 from stereometer.files import read_text
@@ -32,7 +31,7 @@ WORDING = ("model_page", "model_scale", "model_cue")
 
 
 @dataclass(frozen=True)
-class Named:
+class RatedGroup:
     """A group as the survey's pages name it."""
 
     name: str
@@ -44,7 +43,7 @@ class Named:
 class Scale(ItemDefaults):
     """A group to be rated between the poles of a trait, as a society sees it."""
 
-    group: Named
+    group: RatedGroup
     trait: Trait
     society: str = SOCIETY
     wording: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -78,7 +77,7 @@ class Scale(ItemDefaults):
 
 
 def scales(
-    groups: Iterable[Named],
+    groups: Iterable[RatedGroup],
     traits: Sequence[Trait],
     society: str = SOCIETY,
     wording: Mapping[str, str] | None = None,
@@ -91,7 +90,7 @@ def scales(
 def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     groups, traits = files
     rated = [
-        Named(group.name, group.plural, group.domain)
+        RatedGroup(group.name, group.plural, group.domain)
         for group in choose_groups(read_groups(groups), RATED)
     ]
     return {SHAPE: scales(rated, read_traits(traits))}, []
@@ -142,10 +141,10 @@ def _toml(path: Path) -> Mapping[str, Any]:
         raise DataError(f"{path} is not valid TOML: {error}. Fix that line.") from None
 
 
-def _rated(path: Path, wanted: Sequence[str], names: Mapping[str, str]) -> list[Named]:
+def _rated(path: Path, wanted: Sequence[str], names: Mapping[str, str]) -> list[RatedGroup]:
     """The groups that the study's people rate."""
     return [
-        Named(row["name"], names.get(label, label), row.get("domain") or "")
+        RatedGroup(row["name"], names.get(label, label), row.get("domain") or "")
         for _, row in read_table(path, ["name"])
         for label in [row.get("label") or row["name"]]
         if not wanted or row["name"] in wanted

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from stereometer.benchmarks import crows_pairs, stereoset
-from stereometer.benchmarks.abc.grammar import Grammar, read_forms
-from stereometer.benchmarks.abc.groups import Group, read_foreign_groups
+from stereometer.benchmarks.abc.files import Group, read_foreign_groups, read_traits
 from stereometer.benchmarks.abc.items import TRAIT_MEASURES, Grid, Vocabulary
-from stereometer.benchmarks.abc.templates import read_templates
-from stereometer.benchmarks.abc.traits import read_traits
+from stereometer.benchmarks.abc.templates import Grammar, read_forms, read_templates
 from stereometer.benchmarks.benchmark import (
     CAT_MEASURES,
     PAIR_MEASURES,
@@ -20,16 +18,22 @@ from stereometer.benchmarks.benchmark import (
     Card,
     Shapes,
     Source,
+    find,
 )
+from stereometer.benchmarks.fetch import differences
 from stereometer.benchmarks.packs.pack import Pack, open_pack
 from stereometer.benchmarks.packs.schema import Syntax
-from stereometer.errors import DataError
+from stereometer.benchmarks.sentences import read_crows_pairs, shapes_of
+from stereometer.errors import DataError, DataMissing
+from stereometer.files import digest_of_content
 from stereometer.shapes.cat.files import COLUMNS as CAT_COLUMNS
 from stereometer.shapes.cat.files import read_cats, read_row
 from stereometer.shapes.cat.items import BLANK, Cat
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.sentences import unique
 from stereometer.tables import gathered, read_rows
+from stereometer.types.document import Document
+from stereometer.types.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ def source_of(folder: Path) -> PackSource:
 
 def _read_pairs(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     types = pack.written.read.types
-    parts = [crows_pairs.read([file], pack.layout) for file in files]
+    parts = [read_crows_pairs([file], pack.layout) for file in files]
     pairs = [
         replace(pair, bias_type=types.get(pair.bias_type, pair.bias_type))
         for shapes, _ in parts
@@ -106,7 +110,7 @@ def _read_cats(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[str]
         for cat in _cats(pack, file)
     ]
     unique((cat.id for cat in cats), f"{pack.name}: item")
-    return stereoset.shapes(cats)
+    return shapes_of(cats)
 
 
 def _cats(pack: Pack, file: Path) -> Iterator[Cat]:
@@ -158,3 +162,86 @@ SHAPES: Mapping[str, tuple[Read, Sequence[str], tuple[str, ...]]] = {
     "trait": (_read_traits, TRAIT_MEASURES, ()),
 }
 """How a shape is read, its default measures, and those of its paper."""
+
+
+ABSENT = "Its data are not on this machine: only what it says of itself was checked."
+SLICES = ("bias_type", "domain")
+
+
+@dataclass(frozen=True, repr=False)
+class PackCheck(Shown, Document):
+    """A pack, and what came out of its files."""
+
+    name: str
+    shape: str
+    language: str
+    country: str
+    origin: str
+    licence: str
+    verified: bool
+    files: tuple[str, ...]
+    sha256: tuple[str, ...]
+    """Of each file, unpacked."""
+    counts: Mapping[str, int]
+    digest: str
+    types: Mapping[str, int]
+    """Items by bias type or domain."""
+    skipped: Mapping[str, int]
+    """Items that no method can score, by reason."""
+    faults: tuple[str, ...]
+    notes: tuple[str, ...]
+    schema: str = "pack-check@1"
+
+    def check(self) -> None:
+        """Raises where the files are not what the pack says."""
+        if self.faults:
+            raise DataError(
+                f"{self.name} is not what its pack says: {'; '.join(self.faults)}. The file or "
+                "the pack was changed. Fix pack.toml, or take the file it was made for."
+            )
+
+
+def check(source: PackSource, data: Path | None = None) -> PackCheck:
+    """Reads what the pack describes, if it is there; raises where it cannot be read at all."""
+    try:
+        files = tuple(find(source, data))
+    except DataMissing:
+        return _checked(source)
+    loaded = source.load(files)
+    sha256 = tuple(map(digest_of_content, files)) if source.card.sha256 else ()
+    return _checked(source, tuple(file.name for file in files), sha256, loaded)
+
+
+def _checked(
+    source: PackSource,
+    files: tuple[str, ...] = (),
+    sha256: tuple[str, ...] = (),
+    loaded: Benchmark | None = None,
+) -> PackCheck:
+    card, shapes = source.card, loaded.shapes if loaded else {}
+    shape = source.described.written.shape
+    items = shapes.get(shape, ())
+    wrong = [
+        f"{name} has the sha256 {actual} instead of {stated}"
+        for name, actual, stated in zip(files, sha256, card.sha256, strict=False)
+        if stated and actual != stated
+    ]
+    return PackCheck(
+        name=source.name,
+        shape=shape,
+        language=card.language,
+        country=card.country,
+        origin=card.origin,
+        licence=card.licence,
+        verified=source.described.written.expect.verified,
+        files=files,
+        sha256=sha256,
+        counts={name: len(of) for name, of in shapes.items()},
+        digest=loaded.digest if loaded else "",
+        types=Counter(
+            item.slices[name] for item in items for name in SLICES if name in item.slices
+        ),
+        skipped=Counter(item.unscorable for item in items if item.unscorable),
+        faults=(*(differences(loaded) if loaded else ()), *wrong),
+        notes=loaded.notes if loaded else (*source.described.notes, ABSENT),
+    )

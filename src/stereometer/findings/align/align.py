@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from stereometer.benchmarks.abc.files import chosen
 from stereometer.benchmarks.abc.items import Choice, Grid, grid
-from stereometer.benchmarks.abc.rows import chosen
 from stereometer.benchmarks.abc.sentences import NO_TEMPLATE
 from stereometer.errors import DataError, UsageError
 from stereometer.files import UTF8, read_text

@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stereometer.benchmarks.abc.groups import Group
-from stereometer.benchmarks.abc.traits import Trait
+from stereometer.benchmarks.abc.files import Group, Trait
 from stereometer.errors import DataError, did_you_mean
 from stereometer.tables import read_table
 

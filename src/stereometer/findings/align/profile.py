@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stereometer.benchmarks.published.matches import Measured, with_published
+from stereometer.benchmarks.published import Measured, with_published
 from stereometer.errors import DataError, UsageError
 from stereometer.findings.align.agreement import GROUPS, TemplateScores
 from stereometer.findings.align.names import Names

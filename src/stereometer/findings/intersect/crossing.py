@@ -19,8 +19,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from stereometer.benchmarks.abc.groups import Group
-from stereometer.benchmarks.abc.traits import POLES, Trait
+from stereometer.benchmarks.abc.files import POLES, Group, Trait
 from stereometer.shapes.intersection import ENUMERABLE, FLIPS
 from stereometer.stats.intervals import Floats, resampled_clusters
 from stereometer.stats.joint import every_sign

@@ -11,7 +11,7 @@ from statistics import fmean
 
 import numpy as np
 
-from stereometer.benchmarks.abc.traits import POLES, Trait
+from stereometer.benchmarks.abc.files import POLES, Trait
 from stereometer.errors import DataError, did_you_mean
 from stereometer.findings.intersect.crossing import Crossing, Emergent, resampled_means
 from stereometer.shapes.intersection import FALSE_DISCOVERY, domination, out_of_reach

@@ -12,7 +12,7 @@ import pytest
 import stereometer
 from stereometer.errors import DataError, ModelError, UsageError
 from stereometer.exports.board.judge import Published, hidden_parts, judge, judged_job
-from stereometer.exports.board.ledger import Head, Ledger
+from stereometer.exports.board.seals import Head, Ledger
 from stereometer.exports.board.site import build
 from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_model

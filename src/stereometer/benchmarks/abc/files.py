@@ -1,18 +1,153 @@
-"""Social groups: their forms, their domains, and which of them combine."""
+"""The tables: groups, traits between two poles, and which groups do not combine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-from stereometer.benchmarks.abc.rows import Row, chosen, read
-from stereometer.errors import DataError, did_you_mean
+from stereometer.errors import DataError, UnknownName, did_you_mean
 from stereometer.shapes.sentences import plain_name
-from stereometer.tables import read_table
+from stereometer.tables import empty_file, read_table
 
-COLUMNS = ("name", "domain", "singular", "plural", "article")
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+Entry = TypeVar("Entry", bound=Named)
+
+
+class Row:
+    """One line of a table, which it names in every error."""
+
+    def __init__(self, path: Path, line: int, fields: dict[str, str]) -> None:
+        self.where = f"{path}, line {line}"
+        self.fields = fields
+
+    def text(self, column: str) -> str:
+        value = " ".join(self.fields[column].split())
+        if not value:
+            raise self.wrong(f"{column} is empty", "It must be a text")
+        return value
+
+    def maybe(self, column: str) -> str:
+        return " ".join(self.fields.get(column, "").split())
+
+    def listed(self, column: str) -> tuple[str, ...]:
+        """The parts of a field between semicolons; a column that is not there is an empty list."""
+        parts = (" ".join(part.split()) for part in self.fields.get(column, "").split(";"))
+        return tuple(part for part in parts if part)
+
+    def one_of(self, column: str, known: Sequence[str]) -> str:
+        value = self.text(column)
+        if value not in known:
+            raise self.wrong(f"{column} is {value!r}", f"It must be {' or '.join(known)}")
+        return value
+
+    def wrong(self, what: str, why: str) -> DataError:
+        return DataError(f"{self.where}: {what}. {why}. Fix the row.")
+
+
+def read(path: Path, required: Sequence[str], make: Callable[[Row], Entry]) -> tuple[Entry, ...]:
+    """Every row of a table as what it stands for; a name may stand there once."""
+    entries: dict[str, Entry] = {}
+    for line, fields in read_table(path, required):
+        row = Row(path, line, fields)
+        entry = make(row)
+        if entry.name in entries:
+            raise row.wrong(f"{entry.name!r} is there twice", "A name stands for one thing")
+        entries[entry.name] = entry
+    if not entries:
+        raise empty_file(path)
+    return tuple(entries.values())
+
+
+def chosen(
+    kind: str,
+    entries: Sequence[Entry],
+    wanted: Iterable[str],
+    kinds: Callable[[Entry], Iterable[str]],
+) -> tuple[Entry, ...]:
+    """Entries by their names or by the kinds they are of, in the order of the file."""
+    names = list(dict.fromkeys(wanted))
+    known = {name for entry in entries for name in (entry.name, *kinds(entry))}
+    for name in names:
+        if name not in known:
+            raise UnknownName(kind, name, known, "`stereometer show abc` lists all of them.")
+    return tuple(
+        entry for entry in entries if not names or {entry.name, *kinds(entry)} & set(names)
+    )
+
+
+POLES = ("left", "right")
+
+
+@dataclass(frozen=True)
+class Trait:
+    """A pair of poles; a rating of 100 and a positive score are at the right one."""
+
+    name: str
+    dimension: str
+    left: str
+    right: str
+    left_synonyms: tuple[str, ...] = ()
+    right_synonyms: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    released: tuple[tuple[str, str], ...] = ()
+    """Adjectives that the authors' released lists spell in another way, and how."""
+
+    def head(self, pole: str) -> str:
+        return self.left if pole == "left" else self.right
+
+    def adjectives(self, pole: str) -> tuple[str, ...]:
+        """The head adjective, then its synonyms."""
+        return (self.head(pole), *(self.left_synonyms if pole == "left" else self.right_synonyms))
+
+    def as_released(self) -> Trait:
+        """The trait as the authors' released lists spell it."""
+        spelling = dict(self.released)
+        (left, *lefts), (right, *rights) = (
+            [spelling.get(word, word) for word in self.adjectives(pole)] for pole in POLES
+        )
+        return replace(
+            self, left=left, right=right, left_synonyms=tuple(lefts), right_synonyms=tuple(rights)
+        )
+
+    def alone(self) -> Trait:
+        """The trait without synonyms."""
+        return replace(self, left_synonyms=(), right_synonyms=())
+
+
+def read_traits(path: Path) -> tuple[Trait, ...]:
+    return read(path, ("name", "dimension", "left", "right"), _trait)
+
+
+def _trait(row: Row) -> Trait:
+    left, right = row.text("left"), row.text("right")
+    if left == right:
+        raise row.wrong(f"both poles are {left!r}", "A trait has two different poles")
+    synonyms = row.listed("left_synonyms"), row.listed("right_synonyms")
+    spelling = (entry.partition("=") for entry in row.listed("released"))
+    return Trait(
+        row.text("name"),
+        row.text("dimension"),
+        left,
+        right,
+        *synonyms,
+        row.listed("also"),
+        tuple((word.strip(), other.strip()) for word, _, other in spelling),
+    )
+
+
+GROUP_COLUMNS = ("name", "domain", "singular", "plural", "article")
 ARTICLES = ("a", "an")
 
 
@@ -55,7 +190,7 @@ PERSON = Group("person", "", "person", "people", "a")
 
 
 def read_groups(path: Path) -> tuple[Group, ...]:
-    return read(path, COLUMNS, _group)
+    return read(path, GROUP_COLUMNS, _group)
 
 
 def read_foreign_groups(path: Path, determiners: Sequence[str]) -> tuple[Group, ...]:
@@ -74,7 +209,7 @@ def read_foreign_groups(path: Path, determiners: Sequence[str]) -> tuple[Group, 
             determiners=tuple((column, row.text(column)) for column in determiners),
         )
 
-    return read(path, (*COLUMNS[:4], *determiners), group)
+    return read(path, (*GROUP_COLUMNS[:4], *determiners), group)
 
 
 def _group(row: Row) -> Group:
