@@ -14,8 +14,7 @@ from io import StringIO
 from itertools import accumulate
 from pathlib import Path
 
-from stereometer.cli import render
-from stereometer.cli.printers import printer
+from stereometer.cli.render import print_view
 from stereometer.errors import UnknownName, UsageError
 from stereometer.exports.figures import page_of, sized, svgs
 from stereometer.findings.relate import shipped_facts
@@ -25,6 +24,7 @@ from stereometer.show.control import visible
 from stereometer.show.figure import Figure, Spec
 from stereometer.show.numbers import count
 from stereometer.show.table import Cell, Table
+from stereometer.show.view import Piece, line
 from stereometer.types import Result
 from stereometer.types.results import Results
 from stereometer.types.shown import Shown, WithFigures
@@ -37,22 +37,7 @@ MOST_ROWS, MOST_PIECES = 12, 20
 """In a notebook, of a table, and of tables and paragraphs."""
 
 
-def _pieces(value: Shown) -> list[render.Piece]:
-    with render.collected() as pieces:
-        _print(value)
-    left = len(pieces) - MOST_PIECES
-    more: tuple[render.Piece, ...] = (
-        ((f"{count(left, 'more part')}: as_json()",),) if left > 0 else ()
-    )
-    return [*map(_cut, pieces[:MOST_PIECES]), *more]
-
-
-def _print(value: Shown) -> None:
-    if prints := printer(value):
-        prints(value)
-
-
-def _cut(piece: render.Piece) -> render.Piece:
+def _cut(piece: Piece) -> Piece:
     if not isinstance(piece, Table) or len(piece.rows) <= MOST_ROWS:
         return piece
     left = f"{count(len(piece.rows) - MOST_ROWS, 'more row')}: as_json()"
@@ -68,7 +53,7 @@ def _said(text: str) -> str:
 def as_text(value: Shown) -> str:
     """As wide as the terminal, where there is one."""
     with redirect_stdout(StringIO()) as out:
-        _print(value)
+        print_view(value.view())
     lines = [line.rstrip() for line in _said(out.getvalue()).strip("\n").split("\n")]
     sizes = accumulate(len(line) + 1 for line in lines)
     kept = min(MOST_LINES, sum(size <= MOST_CHARACTERS for size in sizes))
@@ -80,14 +65,17 @@ def as_text(value: Shown) -> str:
 
 
 def as_html(value: Shown) -> str:
-    return "\n".join(map(_html, _pieces(value)))
+    pieces = list(value.view().pieces())
+    left = len(pieces) - MOST_PIECES
+    more = [line(f"{count(left, 'more part')}: as_json()")] if left > 0 else []
+    return "\n".join(map(_html, [*map(_cut, pieces[:MOST_PIECES]), *more]))
 
 
-def _html(piece: render.Piece) -> str:
+def _html(piece: Piece) -> str:
     if not isinstance(piece, Table):
-        spans = ((part, "") if isinstance(part, str) else part for part in piece)
-        shown = [(_escaped(text.strip("\n")), style) for text, style in spans if text.strip("\n")]
-        return f"<p>{''.join(f'<b>{text}</b>' if style else text for text, style in shown)}</p>"
+        spans = ((text.strip("\n"), bold) for text, bold in piece.spans)
+        shown = [(_escaped(text), bold) for text, bold in spans if text]
+        return f"<p>{''.join(f'<b>{text}</b>' if bold else text for text, bold in shown)}</p>"
     head = "".join(_cell("th", cell) for cell in piece.columns)
     body = "".join(f"<tr>{''.join(_cell('td', cell) for cell in row)}</tr>" for row in piece.rows)
     around = (f"<p>{_escaped(text)}</p>" if text else "" for text in (piece.caption, piece.foot))

@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperCommand
 
 from stereometer.cli.guard import guarded, say
-from stereometer.cli.printers import show
+from stereometer.cli.render import show
 from stereometer.options import COMMON, PANELS, Option, VerbParameter, declared
 
 ARGUMENTS = "Arguments"

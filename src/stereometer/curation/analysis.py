@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.curation import keywords, sentiment
+from stereometer.curation import view as views
 from stereometer.curation.runs import RunsOnThese, curated_shapes, runs_on
 from stereometer.errors import ModelError, UsageError
 from stereometer.findings.shift import restricted, shifts
@@ -147,6 +148,8 @@ class Analysis(Shown, Document):
     notes: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     schema: str = "analysis@1"
+
+    view = views.analysis
 
 
 @verb

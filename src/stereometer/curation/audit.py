@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.curation import view as views
 from stereometer.curation.errata import Errata, check_against, corrected, read_errata
 from stereometer.curation.flags import AGREED, FLAGS, Flag, Zipf, background_of, flags_for
 from stereometer.curation.keywords import LANGUAGES, other_than_english
@@ -92,6 +93,8 @@ class Audit(Shown, Document):
     clean_items: Path | None = field(default=None, metadata=UNSTORED)
     """The folder that they were written to."""
     schema: str = "audit@1"
+
+    view = views.audit
 
     @property
     def remarks(self) -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from stereometer.benchmarks.benchmark import content
+from stereometer.curation import view as views
 from stereometer.curation.english import AGREEMENT, FUNCTION_WORDS, base_form
 from stereometer.curation.runs import curated_shapes
 from stereometer.errors import DataError, UsageError
@@ -156,6 +157,8 @@ class SplitParts(Shown, Document):
     parts: Sequence[SplitPart]
     folder: Path = field(metadata=UNSTORED)
     schema: str = "split@1"
+
+    view = views.split
 
     @property
     def remarks(self) -> list[str]:

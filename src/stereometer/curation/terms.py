@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from stereometer.curation import view as views
 from stereometer.errors import DataError, UsageError
 from stereometer.files import begins_with, read_json, read_lines, replacing
 from stereometer.options import Option, pairs_in, verb
@@ -66,6 +67,8 @@ class Terms(Shown, Document):
     terms: tuple[TargetTerm, ...]
     file: Path | None = field(default=None, metadata=UNSTORED)
     schema: str = "terms@1"
+
+    view = views.terms
 
     @property
     def remarks(self) -> list[str]:

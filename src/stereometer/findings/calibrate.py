@@ -10,6 +10,7 @@ import numpy as np
 
 from stereometer import catalog
 from stereometer.errors import UsageError
+from stereometer.findings import view as views
 from stereometer.options import verb
 from stereometer.runs.store import check_whole
 from stereometer.runs.stored import Run, Stored, run_of
@@ -60,6 +61,8 @@ class Calibration(Shown, Document):
     """The overall values of both measures."""
     verdict: str
     schema: str = "calibration@1"
+
+    view = views.calibration
 
 
 @verb

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from stereometer.errors import UsageError
+from stereometer.findings import view as views
 from stereometer.findings.mitigation.judged import Mitigated
 from stereometer.options import Resamples, Seed, verb
 from stereometer.runs import store
@@ -72,6 +73,8 @@ class Comparison(Tabular, WithFigures, Document):
     """Of the runs in a folder, those of other benchmarks, measures or variants."""
     schema: str = "compare@1"
     folders: tuple[Path, ...] = field(default=(), compare=False, metadata=UNSTORED)
+
+    view = views.comparison
 
     def rows(self) -> list[dict[str, Any]]:
         """Flat records, one per difference."""

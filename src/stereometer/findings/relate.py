@@ -19,6 +19,7 @@ import numpy as np
 from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.files import finite
+from stereometer.findings import view as views
 from stereometer.runs import store
 from stereometer.runs.stored import Stored, check_counted, runs_alike
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
@@ -93,6 +94,8 @@ class Relation(Shown, Document):
     notes: tuple[str, ...]
     schema: str = "relate@1"
     report: Path | None = field(default=None, compare=False, metadata=UNSTORED)
+
+    view = views.relation
 
     @property
     def remarks(self) -> list[str]:

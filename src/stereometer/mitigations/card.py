@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from stereometer.errors import ModelError
+from stereometer.mitigations import view as views
 from stereometer.types.document import Document, typed
 from stereometer.types.shown import Shown
 
@@ -114,6 +115,8 @@ class MitigationCard(Shown, Document):
     """Digest of the tensors in the file and of all else that the card says."""
     notes: tuple[str, ...] = ()
     schema: str = MITIGATION_SCHEMA
+
+    view = views.card
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> MitigationCard:

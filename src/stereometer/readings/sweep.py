@@ -31,6 +31,7 @@ from stereometer.options import (
     check_known,
     verb,
 )
+from stereometer.readings import view as views
 from stereometer.readings.curve import ModelOrder, orders
 from stereometer.readings.job import Gathered
 from stereometer.readings.table import (
@@ -82,6 +83,8 @@ class Sweep(Shown, WithFigures, Document):
     schema: str = "sweep@1"
     planned: Results | None = field(default=None, metadata=UNSTORED)
     """What a dry run would ask, or one part of many asked."""
+
+    view = views.sweep
 
     @property
     def remarks(self) -> list[str]:

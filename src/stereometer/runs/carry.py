@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from stereometer.runs.pool.choice import PATIENCE, Engines, hands
 from stereometer.runs.progress import Watch
 from stereometer.runs.runner import Tally, distinct, planned, windows
 from stereometer.runs.shards import Part, Shard, ask_part, part_of
+from stereometer.show.numbers import count, duration
+from stereometer.show.view import View, line
 from stereometer.types import Asking, Backend, Charges, Job, Request
 from stereometer.types.results import Results
 
@@ -98,6 +100,12 @@ class Plans(Results):
         unasked = "No server was asked. Planned as if it holds conversations and scores prompts."
         return [*budgets[:1], *([unasked] if priced else [])]
 
+    def view(self, slices: bool = False) -> View:
+        lines = [line(words) for plan in self.plans for words in _words(plan)]
+        if self.plans[1:]:
+            lines.append(line(f"in all: {_amounts(self.total)}"))
+        return View(parts=tuple(lines))
+
     def as_json(self) -> dict[str, Any]:
         return {"schema": "plan@1", "plans": self.plans, "total": self.total}
 
@@ -106,6 +114,27 @@ def plans_of(jobs: Iterable[Job], engines: Engines, part: Part | None = None) ->
     found = Plans()
     found.plans = [_plan(job, engines, part) for job in jobs]
     return found
+
+
+def _words(plan: Mapping[str, Any]) -> Iterator[str]:
+    workers = f" with {count(plan['workers'], 'worker')}" if "workers" in plan else ""
+    title = f"{plan['benchmark']} · {plan['measure']} · {plan['model']}"
+    yield f"{title}: {plan['items']} items, {_amounts(plan)}{workers}"
+    if workers:
+        each = f"{plan['requests_each']} requests, {plan['tokens_each']} tokens"
+        yield f"  each worker: about {each}"
+
+
+def _amounts(plan: Mapping[str, Any]) -> str:
+    """What is asked, and what it takes as far as that is known."""
+    money, seconds = plan.get("money"), plan["seconds"]
+    parts = (
+        f"{plan['requests']} requests ({plan['distinct']} distinct)",
+        f"{'about ' if 'tokens_read' in plan else ''}{plan['tokens']} tokens",
+        *([f"about {duration(seconds)}"] if seconds is not None else []),
+        *([f"at most about ${money:.4f}"] if money else []),
+    )
+    return ", ".join(parts)
 
 
 def _sum(values: Iterable[float | None]) -> float | None:

@@ -63,6 +63,9 @@ class Run(Shown):
     def remarks(self) -> list[str]:
         return [f"Stored in {self.folder}"]
 
+    def view(self, slices: bool = False) -> Any:
+        return self.result.view(slices)
+
     def as_json(self) -> dict[str, Any]:
         return self.result.as_json()
 

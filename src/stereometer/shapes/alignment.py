@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from stereometer.shapes.overview import (
+from stereometer.shapes.shape import Metric, NotCompared, Shape
+from stereometer.shapes.view import (
     VERDICT,
-    Overview,
     absences,
     has,
     overall,
@@ -15,9 +15,9 @@ from stereometer.shapes.overview import (
     used_cell,
     verdict_cells,
 )
-from stereometer.shapes.shape import Metric, NotCompared, Shape
 from stereometer.show.numbers import value, with_interval
 from stereometer.show.table import Cell, Table, number, text
+from stereometer.show.view import View, aside
 from stereometer.types import Estimate, Result, Score
 
 SHOWN = {
@@ -133,16 +133,16 @@ class Alignment(NotCompared, Shape):
         drawn = {"people", "low", "high"} <= score.derived.keys()
         return drawn and {"model", "people"} <= score.values.keys()
 
-    def overview(self, results: Sequence[Result]) -> Overview:
+    def view(self, results: Sequence[Result]) -> View:
         if len(results) > 1 or not has(results, "tau"):
-            return super().overview(results)
+            return super().view(results)
         every_slice = Shape()
         rows = [row for row in rows_of(every_slice, results) if "tau" in row[1]]
         heads = [text(title) for title in SHOWN.values()]
         columns = (text(""), number("n / asked"), *heads, *VERDICT)
         table = Table(columns, tuple(_cells(*row) for row in rows))
         legend = (_reading(results[0]), CAUTION, *absences((), rows, SHOWN))
-        return Overview((table,), legend, "Agreement with people")
+        return View("Agreement with people", parts=(table, *aside(*legend)))
 
 
 def _cells(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:

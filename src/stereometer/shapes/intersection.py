@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from stereometer.shapes.overview import Overview, has, overall, used_cell
 from stereometer.shapes.shape import Metric, NotCompared, Shape
+from stereometer.shapes.view import has, overall, used_cell
 from stereometer.show import numbers
 from stereometer.show.numbers import says, signed_interval, with_interval
 from stereometer.show.table import Cell, Table, number, text
+from stereometer.show.view import View, aside
 from stereometer.types import Estimate, Result, Score
 
 ENUMERABLE = 11
@@ -138,12 +139,13 @@ class Intersection(NotCompared, Shape):
     def is_whole(self, score: Score) -> bool:
         return "effect" in score.values and {"part", "p", "q"} <= score.derived.keys()
 
-    def overview(self, results: Sequence[Result]) -> Overview:
+    def view(self, results: Sequence[Result]) -> View:
         if len(results) > 1 or not has(results, *PROFILES):
-            return super().overview(results)
+            return super().view(results)
         tables = [_profiles(results[0]), _dominance(results[0]), relations(results[0])]
         tables += [_emergent(results[0], *side) for side in SIDES.items()]
-        return Overview(tuple(tables), (*_expected(results[0]), CAUTION), "Where groups meet")
+        legend = (*_expected(results[0]), CAUTION)
+        return View("Where groups meet", parts=(*tables, *aside(*legend)))
 
 
 def _profiles(result: Result) -> Table:

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import sqrt
 
-from stereometer.shapes.overview import overall
 from stereometer.shapes.shape import Metric
 from stereometer.shapes.verdicts import FAMILIES
+from stereometer.shapes.view import overall
 from stereometer.show import numbers
 from stereometer.show.numbers import count
 from stereometer.stats.tests import detectable

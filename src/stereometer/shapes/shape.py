@@ -16,10 +16,11 @@ import numpy as np
 
 from stereometer.errors import UsageError
 from stereometer.shapes.differences import Difference, Flip, Shift, Withheld, asked_or_withheld
-from stereometer.shapes.overview import Answered, Overview
-from stereometer.shapes.overview import plain as plain_overview
 from stereometer.shapes.points import Coverage
 from stereometer.shapes.verdicts import Verdicts
+from stereometer.shapes.view import Answered
+from stereometer.shapes.view import plain as plain_view
+from stereometer.show.view import View
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.stats.means import StudentMean
 from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
@@ -256,9 +257,9 @@ class Shape:
         """How far validators agree on each target term, lowest first."""
         return []
 
-    def overview(self, results: Sequence[Result]) -> Overview:
+    def view(self, results: Sequence[Result]) -> View:
         """The first tables of a result, or of several results measured alike side by side."""
-        return plain_overview(self, results)
+        return plain_view(self, results)
 
     def answered(self, result: Result, scores: Iterable[Score]) -> Answered | None:
         """What a model wrote, for kinds whose answers are words."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from stereometer.shapes.overview import VERDICT, Overview, used_cell, verdict_cells
 from stereometer.shapes.shape import Metric, NotCompared, Shape
 from stereometer.shapes.verdicts import NULL_VALUE, PREFERENCE
+from stereometer.shapes.view import VERDICT, used_cell, verdict_cells
 from stereometer.show import numbers
 from stereometer.show.table import Table, number, text
+from stereometer.show.view import View, aside
 from stereometer.types import Estimate, Result, Score
 
 READING, JOINT, SHARE = "preference", "median_preference", "significant_readings"
@@ -141,7 +142,7 @@ class Sweep(NotCompared, Shape):
     def is_whole(self, score: Score) -> bool:
         return bool(score.values) and set(score.values.values()) <= {-1.0, 0.0, 1.0}
 
-    def overview(self, results: Sequence[Result]) -> Overview:
+    def view(self, results: Sequence[Result]) -> View:
         several = len(results) > 1
         tables = [
             table
@@ -155,7 +156,7 @@ class Sweep(NotCompared, Shape):
             if joint.value is None
             for line in closing(joint, rows).splitlines()
         ]
-        return Overview(tuple(tables), tuple(silent))
+        return View(parts=(*tables, *aside(*silent)))
 
 
 def named(result: Result, name: str) -> list[Estimate]:

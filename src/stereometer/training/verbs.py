@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from stereometer.options import InFullPrecision, Option, check_known, verb
 from stereometer.runs.open import open_model
 from stereometer.runs.progress import Phases, phases
+from stereometer.show.view import View, line
 from stereometer.training.articles import ARTICLES
 from stereometer.training.recipe import (
     Recipe,
@@ -36,6 +37,19 @@ class TrainedHead(Shown, Document):
     remarks: tuple[str, ...] = field(default=(), metadata=UNSTORED)
     schema: str = "head@1"
 
+    def view(self) -> View:
+        accuracy, trained = self.card.accuracy, self.card.training
+        return _lines(
+            f"{self.file}: next-sentence head for {self.card.base}, pooling {self.card.pooling}",
+            f"held-out accuracy {_share(accuracy)} on {accuracy['n']} pairs of "
+            f"{accuracy['groups']} groups of articles",
+            f"trained on {trained['training_pairs']} pairs; {trained['training_articles']} "
+            f"articles in {trained['training_groups']} groups, {trained['held_out_articles']} in "
+            f"{trained['held_out_groups']} held out; {trained['too_long']} pairs were longer than "
+            f"{trained['longest']} tokens",
+            *trained["notes"],
+        )
+
 
 @dataclass(frozen=True, repr=False)
 class TrainedClassifier(Shown, Document):
@@ -43,6 +57,24 @@ class TrainedClassifier(Shown, Document):
     training: Mapping[str, Any]
     """What it was trained on, how, and how well it does."""
     schema: str = "classifier@1"
+
+    def view(self) -> View:
+        record = self.training
+        return _lines(
+            f"{self.folder}: sentiment classifier from {record['base']}, trained on "
+            f"{record['reviews']} reviews",
+            f"held-out accuracy {_share(record['accuracy'])} on {record['accuracy']['n']} reviews",
+            f"use it: --model sentiment:{self.folder}",
+        )
+
+
+def _lines(*lines: str) -> View:
+    return View(parts=tuple(line(words, whole=True) for words in lines))
+
+
+def _share(accuracy: Mapping[str, Any]) -> str:
+    value, low, high = (100 * accuracy[name] for name in ("value", "low", "high"))
+    return f"{value:.1f} % [{low:.1f}, {high:.1f}]"
 
 
 @verb

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,7 +13,7 @@ from stereometer.errors import UnknownName, UsageError, did_you_mean
 from stereometer.types.document import UNSTORED, Document, typed
 from stereometer.types.items import Slice, Variant
 from stereometer.types.names import MeasureName
-from stereometer.types.shown import Tabular, WithFigures
+from stereometer.types.shown import RESULTS, Tabular, WithFigures
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,9 @@ class Result(Tabular, WithFigures, Document):
     folder: Path | None = field(default=None, compare=False, metadata=UNSTORED)
     """Where it is stored with its scores; None where it is not."""
 
+    def view(self, slices: bool = False) -> Any:
+        return import_module(RESULTS).results([self], slices)
+
     @property
     def folders(self) -> tuple[Result | Path]:
         return (self.folder or self,)
@@ -246,6 +250,9 @@ class Results(Tabular, WithFigures, list[Result]):
 
     def as_json(self) -> dict[str, Any]:
         return {"schema": "runs@1", "results": [result.as_json() for result in self]}
+
+    def view(self, slices: bool = False) -> Any:
+        return import_module(RESULTS).results(self, slices)
 
     @property
     def folders(self) -> list[Result | Path]:

@@ -13,6 +13,8 @@ from stereometer.errors import UsageError
 
 NAMES = ("benchmark", "model", "measure", "variant", "outcome")
 """What tells one object from another, where it has it."""
+RESULTS = "stereometer.findings.view"
+"""What makes the view of results, of whatever kind."""
 
 
 def _notebook() -> Any:
@@ -36,6 +38,10 @@ class Shown:
     def remarks(self) -> Sequence[str]:
         """What a command says on standard error after it has shown the value."""
         return ()
+
+    def view(self, *args: Any, **ways: Any) -> Any:
+        """A `View`: what a terminal, a notebook and the rest show of it."""
+        raise NotImplementedError
 
     def __str__(self) -> str:
         return str(_notebook().as_text(self))

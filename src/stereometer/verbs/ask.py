@@ -39,10 +39,11 @@ from stereometer.runs.models import opened
 from stereometer.runs.progress import Watch
 from stereometer.runs.stored import Run
 from stereometer.shapes.comment.items import STUDY, setting_of
-from stereometer.shapes.overview import Answered
+from stereometer.shapes.view import Answered
 from stereometer.types import Result, Settings
 from stereometer.types.method import check_limit
 from stereometer.types.results import Results
+from stereometer.verbs import view as views
 
 
 def _system_prompt(path: Path) -> str:
@@ -130,6 +131,8 @@ class AnswersInWords(Results):
     where those were asked for."""
 
     likelihood: bool = False
+
+    view = views.answers
 
     @cached_property
     def answered(self) -> list[Answered | None]:

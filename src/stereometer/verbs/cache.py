@@ -11,6 +11,7 @@ from stereometer.runs import shards as parts
 from stereometer.runs.cache import Cache
 from stereometer.types.document import Document
 from stereometer.types.shown import Shown, Told
+from stereometer.verbs import view as views
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,6 +23,8 @@ class CacheInfo(Shown, Document):
     bytes: int
     cap: int
     schema: str = "cache@1"
+
+    view = views.cache
 
 
 @verb

@@ -15,6 +15,7 @@ from stereometer.errors import DataMissing, UsageError
 from stereometer.options import verb
 from stereometer.types.document import Document
 from stereometer.types.shown import Shown, Told
+from stereometer.verbs import view as views
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,6 +26,8 @@ class Places(Shown, Document):
     files: Mapping[str, Sequence[str]]
     """None where they are not on this machine."""
     schema: str = "where@1"
+
+    view = views.places
 
 
 @verb

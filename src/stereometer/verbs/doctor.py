@@ -26,6 +26,7 @@ from stereometer.types import (
 )
 from stereometer.types.document import Document
 from stereometer.types.shown import Shown
+from stereometer.verbs import view as views
 from stereometer.verbs.installation import Installation, installation
 
 SAMPLES = (("cat", 0), ("cat", -1), ("pair", 0))
@@ -53,6 +54,8 @@ class Examination(Shown, Document):
     warnings: Sequence[str]
     samples: Sequence[Sample]
     schema: str = "doctor@1"
+
+    view = views.examination
 
 
 @verb

@@ -14,6 +14,7 @@ from stereometer.errors import StereometerError
 from stereometer.runs.cache import Cache
 from stereometer.types.document import Document
 from stereometer.types.shown import Shown
+from stereometer.verbs import view as views
 from stereometer.verbs.data import where
 
 PARTS = {
@@ -41,6 +42,8 @@ class Installation(Shown, Document):
     cache: Mapping[str, Any]
     devices: Sequence[str]
     schema: str = "installation@1"
+
+    view = views.installation
 
     @property
     def parts(self) -> Mapping[str, str]:

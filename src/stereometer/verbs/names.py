@@ -11,6 +11,7 @@ from stereometer.options import verb
 from stereometer.shapes.comment.items import SETTINGS
 from stereometer.types.backend import ForTesting
 from stereometer.types.shown import Shown
+from stereometer.verbs import view as views
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,6 +22,8 @@ class EveryName(Shown):
     measures: list[dict[str, str]]
     others: dict[str, list[str]]
     """By kind: models, baselines, settings ..."""
+
+    view = views.names
 
     def as_json(self) -> dict[str, Any]:
         document = {"schema": "list@1", "benchmarks": self.benchmarks, "measures": self.measures}

@@ -16,6 +16,7 @@ from stereometer.runs.stored import runs_of
 from stereometer.types import Result
 from stereometer.types.results import Results
 from stereometer.types.shown import Shown
+from stereometer.verbs import view as views
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -31,6 +32,8 @@ class CardShown(Shown):
     terms: Rows = ()
     """How far annotators agree on each term."""
     missing: DataMissing | None = None
+
+    view = views.card
 
     def check(self) -> None:
         """Raises with how to get data that are missing."""

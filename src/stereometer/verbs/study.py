@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 from stereometer.errors import UsageError
 from stereometer.options import Option, verb
 from stereometer.types.shown import Told
+from stereometer.verbs import view as views
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study
@@ -29,6 +30,8 @@ Draws = Annotated[int, "Seed of every random draw."]
 class StudyPlan(Told):
     """What a study takes, costs and can show."""
 
+    view = views.study_plan
+
     @property
     def about(self) -> str:
         """What its people judge."""
@@ -40,9 +43,13 @@ class StudyPlan(Told):
 class StudyStatus(Told):
     """How far a study is."""
 
+    view = views.study_status
+
 
 class Rehearsal(Told):
     """How simulated people got on."""
+
+    view = views.rehearsal
 
 
 def _opened(folder: str | Path) -> Study:

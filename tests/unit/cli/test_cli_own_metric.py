@@ -10,9 +10,10 @@ import pytest
 
 import stereometer
 from stereometer import catalog
-from stereometer.cli import render
-from stereometer.cli.analyze import print_shifts
+from stereometer.cli.render import print_view, show
+from stereometer.curation.view import shifts
 from stereometer.shapes.differences import Shift
+from stereometer.show.view import View
 from tests.builders.commands import Said, assert_refused, call
 from tests.builders.little import pairs_file
 
@@ -74,7 +75,7 @@ def test_a_kind_that_nobody_declared_gets_a_table(
 ) -> None:
     run(tmp_path, measure="pair-likelihood")
     result = replace(stereometer.load(tmp_path / "out"), kind="new")
-    render.results([result])
+    show(result)
     assert "pair preference (ideal 50)" in capsys.readouterr().out
 
 
@@ -93,7 +94,7 @@ def test_a_shift_shows_the_digits_that_a_metric_declares(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     shift = Shift("sent_more", {}, 0.0, 1.2344, 10, 1.2361, 8).spanned((0.0004, 0.0031), "")
-    print_shifts([shift], "clean", "finely")
+    print_view(View(parts=tuple(shifts([shift], "clean", "finely"))))
     row = capsys.readouterr().out
     assert all(text in row for text in ("1.234", "1.236", "+0.002 [+0.000, +0.003]"))
 

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from stereometer.cli.compare import _print_pair
+from stereometer.cli.render import print_view
 from stereometer.findings.compare import Compared, Comparison
-from stereometer.shapes.comment.show import _asked
+from stereometer.findings.view import pair_pieces
+from stereometer.shapes.comment.view import _asked
 from stereometer.shapes.differences import Withheld
+from stereometer.show.view import View
 from tests.builders.commands import call
 from tests.builders.little import PAIRS, little_stereoset, pairs_file
 from tests.builders.sure import sure
@@ -135,6 +137,6 @@ def test_slices_that_ties_leave_open_are_not_all_listed() -> None:
     pair = Compared("a", "b", 1, 1, (), rows, (), 0, 0)
     comparison = Comparison("starter", "cat-likelihood@1", "sound", ("a", "b"), (pair,), {})
     with redirect_stdout(StringIO()) as said:
-        _print_pair(pair, "beyond noise", comparison)
+        print_view(View(parts=tuple(pair_pieces(pair, "beyond noise", comparison))))
     assert "3 more differences are not compared (--every-slice lists them)." in said.getvalue()
     assert "metric" not in said.getvalue()

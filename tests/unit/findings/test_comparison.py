@@ -17,11 +17,12 @@ from scipy.stats import binomtest, t, ttest_1samp
 
 import stereometer
 from stereometer import catalog
-from stereometer.cli import render
+from stereometer.cli.render import print_view
 from stereometer.errors import UsageError
 from stereometer.findings import compare as comparison
 from stereometer.findings.compare import Compared, Comparison, family_notes
 from stereometer.findings.gate.gate import worsening
+from stereometer.findings.view import results
 from stereometer.runs.stored import run_of
 from stereometer.shapes.differences import Difference, Withheld
 from stereometer.shapes.shape import Shape
@@ -703,7 +704,7 @@ def test_models_of_different_kinds_are_said_to_be(
     assert family_notes([masked, masked, replayed]) == []
     (note,) = family_notes([masked, causal])
     assert "different kinds (causal, masked)" in note
-    render.results([masked, causal])
+    print_view(results([masked, causal]))
     assert note in capsys.readouterr().out
 
 

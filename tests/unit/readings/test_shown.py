@@ -89,7 +89,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.long
 def test_the_terminal_shows_a_row_a_reading_from_low_to_high(folder: Path) -> None:
     result = stereometer.load(folder / "starter-fake-cat-sweep-limit120")
-    tables = SHAPE.overview([result]).tables
+    tables = SHAPE.view([result]).tables
     first, rows = next(curves(result))
     assert len(tables[0].rows) == first.n == len(rows)
     at = [column.text for column in tables[0].columns].index("preference (ideal 50)")

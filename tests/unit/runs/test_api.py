@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ import pytest
 
 import stereometer
 import stereometer.types.shown
-from stereometer.cli.printers import PRINTED_BY
 from stereometer.errors import ModelError, UnknownName, UsageError
 from stereometer.files import to_json
 from stereometer.types import Estimate, Published, Result
+from stereometer.types.shown import Shown
 from tests.builders.little import PAIRS, QUICK, pairs_file
 
 
@@ -279,10 +278,13 @@ def test_an_error_is_one_line_in_a_notebook() -> None:
     assert line.startswith("UnknownName: There is no benchmark called 'startr'. Did you mean start")
 
 
-def test_what_is_printed_of_a_value_is_printed_by_a_command() -> None:
-    for place in PRINTED_BY.values():
-        module, _, function = place.partition(":")
-        assert callable(getattr(import_module(f"stereometer.cli.{module}"), function))
+def test_whatever_is_printed_has_a_view_of_its_own(result: Result) -> None:
+    kinds = [Shown]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    bare = {"Shown", "Tabular"}
+    assert [kind for kind in kinds if kind.view is Shown.view and kind.__name__ not in bare] == []
+    assert result.view().tables == () != result.view().parts[0].tables
 
 
 def test_rows_are_flat_records(result: Result) -> None:

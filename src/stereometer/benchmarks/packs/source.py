@@ -31,6 +31,7 @@ from stereometer.shapes.cat.files import read_cats, read_row
 from stereometer.shapes.cat.items import BLANK, Cat
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.sentences import unique
+from stereometer.show.view import View, line
 from stereometer.tables import gathered, read_rows
 from stereometer.types.document import Document
 from stereometer.types.shown import Shown
@@ -192,6 +193,27 @@ class PackCheck(Shown, Document):
     notes: tuple[str, ...]
     schema: str = "pack-check@1"
 
+    def view(self) -> View:
+        about = f" ({self.language}, {self.country}, {self.origin}, {self.licence})"
+        parts = [line(about, bold=self.name)]
+        if self.digest:
+            parts += [line(f"read: {', '.join(self.files)}"), line(f"types: {_words(self.types)}")]
+            if self.skipped:
+                parts.append(line(f"cannot be scored: {_words(self.skipped)}"))
+            parts += [line("what pack.toml may state:\n"), line(self._stated(), whole=True)]
+        return View(parts=tuple(parts), notes=self.notes)
+
+    def _stated(self) -> str:
+        """The lines to copy into pack.toml."""
+        counts = ", ".join(f"{shape} = {count}" for shape, count in self.counts.items())
+        files = [
+            line
+            for name, digest in zip(self.files, self.sha256, strict=False)
+            for line in ("[[files]]", f'name = "{name}"', f'sha256 = "{digest}"', "")
+        ]
+        expect = ("[expect]", f"counts = {{ {counts} }}", f'digest = "{self.digest}"')
+        return "\n".join((*files, *expect, "verified = true\n"))
+
     def check(self) -> None:
         """Raises where the files are not what the pack says."""
         if self.faults:
@@ -199,6 +221,10 @@ class PackCheck(Shown, Document):
                 f"{self.name} is not what its pack says: {'; '.join(self.faults)}. The file or "
                 "the pack was changed. Fix pack.toml, or take the file it was made for."
             )
+
+
+def _words(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 def check(source: PackSource, data: Path | None = None) -> PackCheck:

@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
+from stereometer.benchmarks.published import view as views
 from stereometer.errors import UnknownName, respelled
 from stereometer.options import Option, verb
 from stereometer.types import Estimate, Published, Slice, Variant, digest_of_file
@@ -234,6 +235,8 @@ class Listing(Tabular, Document):
     values: tuple[Value, ...]
     whole: bool = True
     """Whether values are printed, and not only which tables there are."""
+
+    view = views.listing
 
     @property
     def remarks(self) -> list[str]:

@@ -28,6 +28,9 @@ from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_benchmark, open_model
 from stereometer.runs.store import folder_name
 from stereometer.runs.stored import Run, run_of, settings_of
+from stereometer.show import numbers
+from stereometer.show.table import Table, number, text
+from stereometer.show.view import View
 from stereometer.stats.anytime import climbs
 from stereometer.types import (
     Backend,
@@ -76,6 +79,26 @@ class Judged(Shown, Document):
     ledger_entries: int
     ledger_digest: str
     schema: str = "judged@1"
+
+    def view(self) -> View:
+        """What is published of each ladder."""
+        ladders = []
+        for each in self.ladders:
+            kept = f"not shown to be better: {each.model} stays published"
+            news = f"{self.model}: {'published' if each.climbed else kept}"
+            columns = (text("metric"), number("published"), number("n / asked"), text("verdict"))
+            rows = tuple(
+                (
+                    text(numbers.headed(row.name, row.ideal)),
+                    number(numbers.with_interval(row)),
+                    number(f"{row.n} / {row.asked}"),
+                    text(numbers.short(row)),
+                )
+                for row in each.published
+            )
+            about = (each.measure, each.variant, news)
+            ladders.append(View(each.submitter, about=about, parts=(Table(columns, rows),)))
+        return View(parts=tuple(ladders))
 
     @property
     def remarks(self) -> list[str]:

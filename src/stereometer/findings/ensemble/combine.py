@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
 from stereometer.errors import UsageError
+from stereometer.findings import view as views
 from stereometer.findings.ensemble import rules
 from stereometer.findings.ensemble.rules import Combination, Combine, Weights, weights_for
 from stereometer.findings.gate.early_stop import holding
@@ -95,6 +96,8 @@ def _check_scores(
 @dataclass(frozen=True, repr=False)
 class Ensemble(Run):
     """A run made of others."""
+
+    view = views.ensemble
 
     @property
     def weights(self) -> dict[str, dict[str, float]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from stereometer import catalog
 from stereometer.errors import ThresholdError, Undecided, UnknownName, UsageError, did_you_mean
+from stereometer.findings import view as views
 from stereometer.findings.compare import Comparison, compare
 from stereometer.findings.gate.bars import Bar, BarRule, Outcome, read_rules
 from stereometer.findings.mitigation.judged import Closeness
@@ -60,6 +61,8 @@ class Gate(Tabular):
 
     judged: tuple[BarResult, ...]
     schema: str = "gate@1"
+
+    view = views.gate
 
     @property
     def outcome(self) -> Outcome:

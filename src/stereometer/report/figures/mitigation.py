@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from stereometer.findings.mitigation import show
+from stereometer.findings.mitigation import view as show
 from stereometer.findings.mitigation.judged import Closeness, Effect, Mitigated
 from stereometer.report.charts.forest import Axis, Block, Line, forest
 from stereometer.report.charts.frame import outwards

@@ -19,7 +19,7 @@ from stereometer.report.verdict import Verdict
 from stereometer.runs.stored import Run
 from stereometer.shapes.comment.answers import confusion, confusion_by_set, out_of_scope
 from stereometer.shapes.comment.items import MISSPELLING, SETTINGS, Setting, setting_of
-from stereometer.shapes.comment.show import slice_label
+from stereometer.shapes.comment.view import slice_label
 from stereometer.show import numbers
 from stereometer.show.figure import SQUARE, Chart, Figure, Key
 from stereometer.show.table import Table

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from stereometer.findings.mitigation.show import about, headline
+from stereometer.findings.mitigation.view import about, headline
 from stereometer.report.charts.forest import preference_axis
 from stereometer.report.figures.slices import by_slice
 from stereometer.report.items import browser

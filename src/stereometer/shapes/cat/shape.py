@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stereometer.shapes.cat import files, metrics, points, show
+from stereometer.shapes.cat import files, metrics, points
 from stereometer.shapes.cat.differences import differences, shifts
 from stereometer.shapes.cat.points import UNIT_BY, compared, outcome
+from stereometer.shapes.cat.view import first_tables
 from stereometer.shapes.preference import HABITS, small_slices
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.shapes.shape import Metric, TieShares
@@ -85,7 +86,7 @@ class Cat(SentenceShape):
     )
     differences = staticmethod(differences)
     shifts = staticmethod(shifts)
-    overview = show.overview
+    view = first_tables
     read_row = staticmethod(files.read_row)
     write = staticmethod(files.write)
     statistics = staticmethod(files.statistics)

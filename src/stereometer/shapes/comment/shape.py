@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from stereometer.shapes.comment import metrics, paired, show
+from stereometer.shapes.comment import metrics, paired
+from stereometer.shapes.comment.view import answers, first_tables
 from stereometer.shapes.shape import Metric, Shape
 from stereometer.shapes.verdicts import LANGUAGE
 from stereometer.types import Result, Score
@@ -108,8 +109,8 @@ class Comment(Shape):
 
     units = staticmethod(paired.units)
     differences = staticmethod(paired.differences)
-    overview = show.overview
-    answered = staticmethod(show.answered)
+    view = first_tables
+    answered = staticmethod(answers)
 
     def is_whole(self, score: Score) -> bool:
         return all("text" in row and ("label" in row or "skipped" in row) for row in score.answers)

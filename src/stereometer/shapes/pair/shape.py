@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stereometer.shapes.pair import files, metrics, points, show
+from stereometer.shapes.pair import files, metrics, points
 from stereometer.shapes.pair.differences import differences, shifts
 from stereometer.shapes.pair.items import BIAS_TYPE, DIRECTION, TARGET
 from stereometer.shapes.pair.points import decision
+from stereometer.shapes.pair.view import first_tables
 from stereometer.shapes.points import TIED, wording
 from stereometer.shapes.preference import HABITS, small_slices
 from stereometer.shapes.sentences import SentenceShape
@@ -54,7 +55,7 @@ class Pair(SentenceShape):
     )
     differences = staticmethod(differences)
     shifts = staticmethod(shifts)
-    overview = show.overview
+    view = first_tables
     read_row = staticmethod(files.read_row)
     write = staticmethod(files.write)
     statistics = staticmethod(files.statistics)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from stereometer.shapes.overview import Overview
 from stereometer.shapes.shape import Metric, NotCompared, Shape
-from stereometer.shapes.trait import metrics, show
+from stereometer.shapes.trait import metrics
+from stereometer.shapes.trait.view import first_tables
 from stereometer.shapes.trait.words import REPEATS, SENTENCES, TEMPLATES, TWO_GROUPS, ProfileWords
+from stereometer.show.view import View
 from stereometer.types import Estimate, Result, Score, Settings
 
 
@@ -64,8 +65,8 @@ class Trait(NotCompared, Shape):
         cells = {(item.slices["group"], item.slices["trait"]) for item in items}
         return metrics.outlook(len(templates), len(cells), level)
 
-    def overview(self, results: Sequence[Result]) -> Overview:
-        return show.overview(self, results, self.words)
+    def view(self, results: Sequence[Result]) -> View:
+        return first_tables(self, results, self.words)
 
 
 class Sentences(Trait):

@@ -13,6 +13,7 @@ from stereometer.mitigations.card import PROJECTION, PROMPT, MitigationCard
 from stereometer.mitigations.exported import EXPORTED, ExportedCard
 from stereometer.options import InFullPrecision, verb
 from stereometer.runs.open import open_model
+from stereometer.show.view import View, line
 from stereometer.training.mitigation.mitigate import NEEDED
 from stereometer.training.recipe import with_states
 from stereometer.types.document import Document
@@ -38,6 +39,10 @@ class Exported(Shown, Document):
     notes: tuple[str, ...]
     card: MitigationCard
     schema: str = "mitigation-export@1"
+
+    def view(self) -> View:
+        made = f"{self.folder}: {self.card.base} with {self.card.method}"
+        return View(parts=tuple(line(words, whole=True) for words in (made, *self.notes)))
 
 
 @verb

@@ -20,6 +20,7 @@ from stereometer.mitigations.card import ADAPTER, PROMPT, MitigationCard
 from stereometer.options import InFullPrecision, Option, verb
 from stereometer.runs.open import open_model
 from stereometer.runs.progress import Phases, phases
+from stereometer.show.view import View, line
 from stereometer.training.articles import ARTICLES
 from stereometer.training.mitigation.method import Fitted, MitigationMethod, Order, check_method
 from stereometer.training.mitigation.sentences import Sentences, no_sentences, read
@@ -66,6 +67,13 @@ class Mitigations(Shown, list[MitigationCard]):
     __repr__ = list.__repr__
     wish: Wish
     remarks: Sequence[str] = ()
+
+    def view(self) -> View:
+        model, out = self.wish.model, self.wish.out
+        beside = [out.with_name(card.control) for card in self if card.control]
+        changed = "".join(f" --model {model}+{place}" for place in (out, *beside))
+        use = line(f"use it: --model {model}{changed}", whole=True)
+        return View(parts=(*(card.view() for card in self), use))
 
     def as_json(self) -> dict[str, Any]:
         cards = [card.as_json() for card in self]

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from stereometer.errors import UsageError
 from stereometer.findings.compare import compared
-from stereometer.findings.mitigation import judge, show, sides
+from stereometer.findings.mitigation import judge, sides
+from stereometer.findings.mitigation import view as show
 from stereometer.findings.mitigation.judged import Closeness, Effect, KeptMetric, verdict_of
-from stereometer.findings.mitigation.show import LEGEND
+from stereometer.findings.mitigation.view import LEGEND
 from stereometer.mitigations.card import Leak, Measured, MitigationCard, Perplexity, Probe
 from stereometer.shapes.differences import Difference
 from stereometer.types import Settings

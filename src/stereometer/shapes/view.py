@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stereometer.show import numbers
 from stereometer.show.slices import fixed_name
 from stereometer.show.table import Cell, Table, number, text
+from stereometer.show.view import View, aside
 from stereometer.types import Estimate, Result, Slice
 
 if TYPE_CHECKING:
@@ -16,23 +17,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Overview:
-    """What is shown of results first: tables, and the lines under them."""
-
-    tables: tuple[Table, ...]
-    legend: tuple[str, ...] = ()
-    title: str = ""
-    """Instead of the title of the data."""
-    remarks: tuple[str, ...] = ()
-    """How the model was asked, after the title."""
-
-
-@dataclass(frozen=True)
 class Answered:
     """What a model wrote, beyond the numbers: as a JSON document and as tables."""
 
     document: Mapping[str, Any]
-    overview: Overview = field(default_factory=lambda: Overview(()))
+    view: View = field(default_factory=View)
 
 
 INDENT = 2 * numbers.NO_BREAK
@@ -111,7 +100,7 @@ def has(results: Sequence[Result], *names: str) -> bool:
     return all(set(names) <= overall(result).keys() for result in results)
 
 
-def plain(shape: Shape, results: Sequence[Result]) -> Overview:
+def plain(shape: Shape, results: Sequence[Result]) -> View:
     """For any kind of result: n of asked, every headline metric, and what the leading one says."""
     metrics = shape.metrics_of(results[0])
     shown = [metric for metric in metrics if metric.headline] or metrics
@@ -119,7 +108,7 @@ def plain(shape: Shape, results: Sequence[Result]) -> Overview:
     legend = absences(results, rows, [metric.name for metric in shown])
     lead = shape.leading(results[0])
     table = metric_table(rows, shown, lead, head(results, shape))
-    return Overview((table, *by_slice(shape, results, lead)), tuple(legend))
+    return View(parts=(table, *by_slice(shape, results, lead), *aside(*legend)))
 
 
 def undeclared(shape: Shape, results: Sequence[Result]) -> tuple[Table, ...]:

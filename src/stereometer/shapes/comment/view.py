@@ -8,10 +8,11 @@ from typing import Any
 from stereometer.shapes.comment.answers import confusion, confusion_by_set, flipped, out_of_scope
 from stereometer.shapes.comment.items import MISSPELLING, setting_of
 from stereometer.shapes.comment.slim import slim
-from stereometer.shapes.overview import (
+from stereometer.shapes.shape import Shape
+from stereometer.shapes.verdicts import FAMILIES
+from stereometer.shapes.view import (
     VERDICT,
     Answered,
-    Overview,
     Row,
     has,
     head,
@@ -24,10 +25,9 @@ from stereometer.shapes.overview import (
     value_cell,
     verdict_cells,
 )
-from stereometer.shapes.shape import Shape
-from stereometer.shapes.verdicts import FAMILIES
 from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
+from stereometer.show.view import View, aside
 from stereometer.types import Estimate, Result, Score, Slice
 
 SHOWN_REASONS = 3
@@ -42,17 +42,15 @@ ASIDES = {
 """Metrics that get a sentence instead of a column."""
 
 
-def overview(shape: Shape, results: Sequence[Result]) -> Overview:
+def first_tables(shape: Shape, results: Sequence[Result]) -> View:
     edited = has(results, "flipped")
     if not edited and not has(results, "accuracy"):
         return plain(shape, results)
     rows = rows_of(shape, results, slice_label)
     table = _flipped(rows) if edited else _accuracies(shape, rows, head(results, shape))
-    return Overview(
-        (table, *undeclared(shape, results)),
-        (*_absent(rows), *_asides(results), *_reading(edited)),
-        remarks=tuple(_asked(results[0].settings)),
-    )
+    legend = (*_absent(rows), *_asides(results), *_reading(edited))
+    parts = (table, *undeclared(shape, results), *aside(*legend))
+    return View(about=tuple(_asked(results[0].settings)), parts=parts)
 
 
 def slice_label(slice_: Slice) -> str:
@@ -132,7 +130,7 @@ def _reading(edited: bool) -> Iterator[str]:
     )
 
 
-def answered(result: Result, scores: Iterable[Score]) -> Answered:
+def answers(result: Result, scores: Iterable[Score]) -> Answered:
     """What the answers were read as, those out of scope, and the comments that edits turned."""
     every, setting = slim(scores), setting_of(result.settings["setting"])
     read, strange = confusion(every), out_of_scope(every, setting)
@@ -142,7 +140,7 @@ def answered(result: Result, scores: Iterable[Score]) -> Answered:
     if setting is MISSPELLING:
         document["flipped"] = flipped(every)
     legend = (*_strange(strange), *_turned(document.get("flipped", ())))
-    return Answered(document, Overview((_confusion(read),), legend))
+    return Answered(document, View(parts=(_confusion(read), *aside(*legend))))
 
 
 def _confusion(read: Mapping[str, Mapping[str, int]]) -> Table:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from stereometer.shapes.overview import Overview, overall, plain, undeclared
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.trait.metrics import TOO_FEW
 from stereometer.shapes.trait.words import NOT_MORE, ProfileWords, poles
+from stereometer.shapes.view import overall, plain, undeclared
 from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
+from stereometer.show.view import View
 from stereometer.types import Estimate, Result
 
 SHOWN = 3
 """Traits that are named, and reasons why values are missing."""
 
 
-def overview(shape: Shape, results: Sequence[Result], words: ProfileWords) -> Overview:
+def first_tables(shape: Shape, results: Sequence[Result], words: ProfileWords) -> View:
     """A row per group; of several results a table each."""
     profiles = [_by_group(result) for result in results]
     if not all(profiles):
@@ -26,7 +27,7 @@ def overview(shape: Shape, results: Sequence[Result], words: ProfileWords) -> Ov
         _table(groups, "\n".join(_legend(result, words)), result.model if len(results) > 1 else "")
         for result, groups in zip(results, profiles, strict=True)
     ]
-    return Overview((*tables, *undeclared(shape, results)))
+    return View(parts=(*tables, *undeclared(shape, results)))
 
 
 def _by_group(result: Result) -> dict[str, list[Estimate]]:

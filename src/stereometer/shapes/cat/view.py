@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stereometer.shapes import preference
-from stereometer.shapes.overview import (
+from stereometer.shapes.shape import Shape
+from stereometer.shapes.verdicts import NULL_VALUE, THESE
+from stereometer.shapes.view import (
     INDENT,
     USED,
     VERDICT,
-    Overview,
     Row,
     absences,
     by_slice,
@@ -24,17 +25,16 @@ from stereometer.shapes.overview import (
     value_cell,
     verdict_cells,
 )
-from stereometer.shapes.shape import Shape
-from stereometer.shapes.verdicts import NULL_VALUE, THESE
 from stereometer.show import numbers
 from stereometer.show.table import Cell, number, text
+from stereometer.show.view import View, aside
 from stereometer.types import Estimate, Result
 
 SHOWN = ("lms", "ss", "icat")
 FIXED = "†"
 
 
-def overview(shape: Shape, results: Sequence[Result]) -> Overview:
+def first_tables(shape: Shape, results: Sequence[Result]) -> View:
     if not has(results, *SHOWN):
         return plain(shape, results)
     rows = [row for row in rows_of(shape, results) if set(SHOWN) <= row[1].keys()]
@@ -45,7 +45,7 @@ def overview(shape: Shape, results: Sequence[Result]) -> Overview:
     table = narrowing((head(results, shape), USED, lms, ss, icat, *VERDICT), map(_cells, rows))
     legend = (*absences(results, rows, SHOWN), *_cautions(rows), *preference.legend(results))
     slices = by_slice(shape, results, shape.metric("ss"))
-    return Overview((table, *slices, *undeclared(shape, results)), legend)
+    return View(parts=(table, *slices, *undeclared(shape, results), *aside(*legend)))
 
 
 def _cells(row: Row) -> tuple[Cell, ...]:

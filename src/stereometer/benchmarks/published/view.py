@@ -1,4 +1,4 @@
-"""Values that papers printed, with their sources."""
+"""Values that papers printed, with their sources, as tables."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from stereometer.cli import render
 from stereometer.show.table import Cell, Table, number, text
+from stereometer.show.view import View, aside, notes
 
 if TYPE_CHECKING:
     from stereometer.benchmarks.published import Listing, Value
-
 
 BESIDE = "Beside a result of the same items, measure and model (variant paper)"
 LISTED = "Only listed: of other items or another measure"
@@ -19,33 +18,32 @@ LONG = 3
 """More decimals than these are of a released file."""
 
 
-def print_listing(listing: Listing) -> None:
-    every = [list(part) for _, part in groupby(listing.values, lambda value: value.table.id)]
-    (_values if listing.whole else _tables)(every)
+def listing(shown: Listing) -> View:
+    every = [list(part) for _, part in groupby(shown.values, lambda value: value.table.id)]
+    if shown.whole:
+        return View(parts=tuple(map(_values, every)))
+    tables = (_tables(every, BESIDE, True), _tables(every, LISTED, False))
+    return View(parts=(*tables, *aside("`stereometer published BENCHMARK` shows the values.")))
 
 
-def _tables(every: Sequence[Sequence[Value]]) -> None:
+def _tables(every: Sequence[Sequence[Value]], title: str, compared: bool) -> Table:
     """What there is, a line a table."""
-    for title, compared in ((BESIDE, True), (LISTED, False)):
-        rows = [
-            (text(table.benchmark), text(table.source), text(table.split), number(str(len(part))))
-            for part in every
-            if bool((table := part[0].table).data) is compared
-        ]
-        columns = (text("benchmark"), text("table"), text("of", spare=1), number("values"))
-        render.table(Table(columns, tuple(rows), title))
-    render.aside("`stereometer published BENCHMARK` shows the values.")
+    rows = [
+        (text(table.benchmark), text(table.source), text(table.split), number(str(len(part))))
+        for part in every
+        if bool((table := part[0].table).data) is compared
+    ]
+    columns = (text("benchmark"), text("table"), text("of", spare=1), number("values"))
+    return Table(columns, tuple(rows), title)
 
 
-def _values(every: Sequence[Sequence[Value]]) -> None:
-    for part in every:
-        table = part[0].table
-        compared = "" if table.data else "never beside a result"
-        render.heading(table.source)
-        render.aside("; ".join(filter(None, (table.split, table.method, compared))))
-        render.table(_pivot(part))
-        notes = [table.note, *(f"{value.name}: {value.note}" for value in part if value.note)]
-        render.notes(filter(None, dict.fromkeys(notes)))
+def _values(part: Sequence[Value]) -> View:
+    table = part[0].table
+    compared = "" if table.data else "never beside a result"
+    how = "; ".join(filter(None, (table.split, table.method, compared)))
+    lines = [table.note, *(f"{value.name}: {value.note}" for value in part if value.note)]
+    said = notes(filter(None, dict.fromkeys(lines)))
+    return View(table.source, parts=(*aside(how), _pivot(part), *said))
 
 
 def _pivot(part: Sequence[Value]) -> Table:

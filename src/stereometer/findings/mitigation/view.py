@@ -17,11 +17,22 @@ from stereometer.findings.mitigation.judged import (
 from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.show.numbers import count, p_words, signed_interval, slice_name
 from stereometer.show.table import Cell, Table, number, text
+from stereometer.show.view import Piece, aside, line
 
 LEGEND = (
     f"Verdicts, the first that holds in any targeted domain: {', '.join(ORDER)}. Nearer (-): the "
     "distance from 50 after, minus the distance before; going past 50 is no gain."
 )
+
+
+def pieces(judged: Mitigated) -> Iterator[Piece]:
+    """The verdict and what it rests on, before everything that differs."""
+    yield line(f" · {about(judged)}", bold=f"\n{headline(judged)}")
+    yield from (line(f"  - {claim}") for claim in claims(judged))
+    yield effects(judged)
+    yield line("\nThe same, by whether items have a word of the lists:")
+    yield leaks(judged)
+    yield from aside(LEGEND)
 
 
 def headline(judged: Mitigated) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stereometer.shapes import preference
-from stereometer.shapes.overview import (
+from stereometer.shapes.shape import Shape
+from stereometer.shapes.view import (
     USED,
     VERDICT,
-    Overview,
     absences,
     by_slice,
     has,
@@ -22,16 +22,16 @@ from stereometer.shapes.overview import (
     used_cell,
     verdict_cells,
 )
-from stereometer.shapes.shape import Shape
 from stereometer.show import numbers
 from stereometer.show.table import number, text
+from stereometer.show.view import View, aside
 from stereometer.types import Result
 
 SHOWN = "pair_preference"
 CONFIDENCE = "confidence_median_difference"
 
 
-def overview(shape: Shape, results: Sequence[Result]) -> Overview:
+def first_tables(shape: Shape, results: Sequence[Result]) -> View:
     if not has(results, SHOWN):
         return plain(shape, results)
     rows = [row for row in rows_of(shape, results) if SHOWN in row[1]]
@@ -43,7 +43,7 @@ def overview(shape: Shape, results: Sequence[Result]) -> Overview:
     sure = _confidence(shape, results[0]) if len(results) == 1 else []
     legend = (*absences(results, rows, (SHOWN,)), *sure, *preference.legend(results))
     tables = (narrowing(columns, cells), *by_slice(shape, results, declared))
-    return Overview((*tables, *undeclared(shape, results)), legend)
+    return View(parts=(*tables, *undeclared(shape, results), *aside(*legend)))
 
 
 def _confidence(shape: Shape, result: Result) -> list[str]:
