@@ -13,6 +13,7 @@ import json
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -86,11 +87,10 @@ def commands_page() -> str:
     text = "# Commands\n\n" + FROM_CODE + f"{(root.help or '').strip()}\n\n"
     text += "`--version` prints the version. Every command has `--help`; the exit codes"
     text += " are on [their own page](exit-codes.md).\n\n"
-    grouped = len(groups) > 1
     for panel, entries in groups.items():
-        text += f"## {panel}\n\n" if grouped else ""
-        text += "".join(_command(*entry, "###" if grouped else "##") for entry in entries)
-    return text.rstrip() + "\n"
+        text += f"## {panel}\n\n" + "".join(_command(*entry) for entry in entries)
+    text += "## Shared options\n\nThey mean the same wherever a command names them.\n\n"
+    return text + _table(("option", "meaning"), sorted(_shared()))
 
 
 def _panel(root: Any, name: str) -> str:
@@ -99,14 +99,34 @@ def _panel(root: Any, name: str) -> str:
     return str(next(heading for heading, entries in root.sections.items() if first in entries))
 
 
-def _command(name: str, command: Any, mark: str) -> str:
+@cache
+def _shared() -> frozenset[tuple[str, str]]:
+    """Options that several commands have and that mean the same in most that have them."""
+    seen = Counter(
+        _parameter(entry, context)
+        for name, command in every_command()
+        for context in [command.make_context(name, [], resilient_parsing=True)]
+        for entry in command.params
+        if entry.param_type_name == "option" and not entry.hidden
+    )
+    shown = Counter[str]()
+    for (option, _), often in seen.items():
+        shown[option] += often
+    return frozenset(row for row, often in seen.items() if often > max(1, shown[row[0]] / 2))
+
+
+def _command(name: str, command: Any) -> str:
     context = command.make_context(name, [], resilient_parsing=True)
     usage = " ".join(command.collect_usage_pieces(context))
-    text = f"{mark} {name}\n\n{_prose(command.help)}\n\n```\nstereometer {name} {usage}\n```\n\n"
+    text = f"### {name}\n\n{_prose(command.help)}\n\n```\nstereometer {name} {usage}\n```\n\n"
     if epilog := getattr(command, "epilog", None):
         text += f"{_examples(epilog)}\n\n"
     rows = [_parameter(entry, context) for entry in command.params if not entry.hidden]
-    return text + _table(("argument or option", "meaning"), rows) + "\n"
+    if own := [row for row in rows if row not in _shared()]:
+        text += _table(("argument or option", "meaning"), own) + "\n"
+    if shared := [re.sub(r" [A-Z]\S*`$", "`", row[0]) for row in rows if row in _shared()]:
+        text += f"[Shared](#shared-options): {', '.join(shared)}.\n\n"
+    return text
 
 
 def _prose(text: str | None) -> str:
@@ -131,17 +151,48 @@ def _parameter(parameter: Any, context: Any) -> tuple[str, str]:
 def python_page() -> str:
     import stereometer
 
-    text = "# Python\n\n" + FROM_CODE + _paragraph(stereometer.__doc__) + "\n\n"
-    text += "Every name below is imported from `stereometer`; the verbs do what the commands of the"
-    text += (
-        " same name do. Without `out=` a run is stored in `stereometer-runs`, as by the command."
-    )
-    text += " An error is a `stereometer.errors.StereometerError`.\n\n"
+    text = "# Python\n\n" + FROM_CODE + _paragraph(stereometer.__doc__) + "\n\n" + PYTHON_HEAD
     for name in sorted(stereometer.__all__, key=str.lower):
         value = getattr(stereometer, name)
         text += f"## {name}\n\n"
         text += _class(value) if inspect.isclass(value) else _function(name, value)
     return text.rstrip() + "\n"
+
+
+PYTHON_HEAD = """Every name below is imported from `stereometer`. A verb does what the command of
+that name does, and its parameters mean what the command's options mean: only others are explained
+here. `out` is a folder, by default `stereometer-runs`; `announce` is given what the command line
+writes to standard error, and `progress` (on by default) shows how far a run is. An error is a
+`stereometer.errors.StereometerError`.
+
+"""
+COMMANDS = {"write_report": "report", "export_mitigated": "mitigate export"}
+"""Commands of verbs that have another name."""
+
+
+def _commands_of(verb: str) -> dict[str, Any]:
+    """Commands of a verb, by name: one, or those of its group."""
+    found = COMMANDS.get(verb, verb)
+    return {
+        name: command
+        for name, command in every_command()
+        if name == found or (name.startswith(f"{found} ") and verb not in COMMANDS)
+    }
+
+
+def _about_verb(name: str, about: str | None) -> str:
+    """What it does; of parameters what no command says."""
+    commands = _commands_of(name)
+    known = {entry.name for command in commands.values() for entry in command.params}
+    known |= {"out", "announce", "progress"}
+    lines = [
+        line
+        for line in _prose(about).splitlines()
+        if not ((found := re.match(r"- `(\w+)`:", line)) and found[1] in known)
+    ]
+    links = [f"[{each}](commands.md#{each.replace(' ', '-')})" for each in commands]
+    told = "\n".join(lines).strip()
+    return f"{told}\n\nParameters: {', '.join(links)}." if links else told
 
 
 def _function(name: str, function: Any) -> str:
@@ -156,7 +207,7 @@ def _function(name: str, function: Any) -> str:
     returned = signature.return_annotation
     arrow = "" if returned is signature.empty else f" -> {_type(returned)}"
     head = f"{name}(\n{''.join(lines)}){arrow}" if lines else f"{name}(){arrow}"
-    return f"```python\n{head}\n```\n\n{_prose(about)}\n\n"
+    return f"```python\n{head}\n```\n\n{_about_verb(name, about)}\n\n"
 
 
 def _argument(parameter: inspect.Parameter) -> str:
@@ -202,12 +253,17 @@ def catalog_page() -> str:
     text = "# Catalog\n\n" + FROM_CODE
     text += "Every name that a command takes, as `stereometer list` prints them. Other packages add"
     text += " names with [entry points](../howto/extend.md).\n\n"
+    told: list[tuple[str, str]] = []
     for kind in catalog.TABLE:
         text += f"## {kind}\n\n{DESCRIPTIONS['kinds'].get(kind, UNDESCRIBED)}\n\n"
         rows = [(f"`{name}`", _about(kind, name)) for name in catalog.TABLE[kind]]
         packs = sorted(shipped()) if kind == catalog.PACKED else []
         rows += [(f"`{name}`", catalog.find(kind, name).sentence) for name in packs]
-        text += _table(("name", "what it is"), rows) + "\n"
+        if new := [row for row in rows if row not in told]:
+            text += _table(("name", "what it is"), new) + "\n"
+        if known := [name for name, about in rows if (name, about) in told]:
+            text += f"As described above: {', '.join(known)}.\n\n"
+        told += rows
     return text.rstrip() + "\n"
 
 
