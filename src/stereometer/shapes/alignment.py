@@ -74,19 +74,9 @@ class Alignment(NotCompared, Shape):
             headline=True,
             about="The mean of precision_at_3_top and precision_at_3_bottom.",
         ),
+        Metric("precision_at_3_top", "P@3, top", 1.0, digits=3, about=f"{AT_3.format('highest')}."),
         Metric(
-            "precision_at_3_top",
-            "P@3, top",
-            1.0,
-            digits=3,
-            about=f"{AT_3.format('highest')}.",
-        ),
-        Metric(
-            "precision_at_3_bottom",
-            "P@3, bottom",
-            1.0,
-            digits=3,
-            about=f"{AT_3.format('lowest')}.",
+            "precision_at_3_bottom", "P@3, bottom", 1.0, digits=3, about=f"{AT_3.format('lowest')}."
         ),
         Metric(
             "precision_at_3_decided",

@@ -121,10 +121,7 @@ class ForcedChoice(Bound):
         }
         if not self.chat:
             return asking
-        return asking | {
-            "chat_template": self.template_by,
-            "system": digest_of(self.system)[:16],
-        }
+        return asking | {"chat_template": self.template_by, "system": digest_of(self.system)[:16]}
 
     @property
     def comparisons(self) -> list[Comparison]:

@@ -198,10 +198,6 @@ def _request(asked: _Asked, tokens: tuple[int, ...], causal: bool) -> Blank:
         NextTokens(asked.ids, tokens)
         if causal
         else MaskedBlank(
-            asked.ids,
-            asked.position,
-            tokens,
-            asked.segments,
-            position_class=asked.position_class,
+            asked.ids, asked.position, tokens, asked.segments, position_class=asked.position_class
         )
     )

@@ -19,13 +19,7 @@ from stereometer.errors import ModelError
 from stereometer.measures.declared import Bound, Declared
 from stereometer.measures.spans import check_known, tokens_in, unknown_token
 from stereometer.shapes.trait import metrics
-from stereometer.stats.effects import (
-    Combined,
-    cosines,
-    effect,
-    random_effects,
-    within_variance,
-)
+from stereometer.stats.effects import Combined, cosines, effect, random_effects, within_variance
 from stereometer.stats.intervals import Floats, percentile
 from stereometer.types import (
     Answer,

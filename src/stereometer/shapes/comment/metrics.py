@@ -21,13 +21,7 @@ from stereometer.shapes.comment.slim import slim
 from stereometer.shapes.points import Coverage
 from stereometer.shapes.verdicts import LANGUAGE, at_floor
 from stereometer.stats.clusters import clustered_percent, percent_fields
-from stereometer.stats.intervals import (
-    Floats,
-    Ints,
-    generator,
-    resampled_sums,
-    wilson_percent,
-)
+from stereometer.stats.intervals import Floats, Ints, generator, resampled_sums, wilson_percent
 from stereometer.stats.tests import Said, corrected
 from stereometer.types import Estimate, Score, Settings, Slice, Variant
 

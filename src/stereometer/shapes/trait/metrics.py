@@ -162,12 +162,7 @@ def outlook(templates: int, tests: int, level: float) -> str | None:
     )
 
 
-def _spread(
-    coverage: Coverage,
-    cells: Cells,
-    settings: Settings,
-    noun: str,
-) -> Estimate:
+def _spread(coverage: Coverage, cells: Cells, settings: Settings, noun: str) -> Estimate:
     """The standard deviation of a trait over groups, averaged over traits; a value per template."""
     by_template: dict[str, list[float]] = {}
     for (template, _), groups in cells.items():
