@@ -17,7 +17,7 @@ from stereometer.backends.local.checkpoint import Options as LocalOptions
 from stereometer.backends.server.opener import ServerOptions
 from stereometer.cli.app import SECTIONS, CommandGroup, app
 from stereometer.cli.command import Command
-from stereometer.measures.recognition.method import Options as RecognitionOptions
+from stereometer.measures.recognition.method import RecognitionOptions as RecognitionOptions
 from stereometer.options import VerbParameter, declared
 
 COMMANDS = {

@@ -13,7 +13,7 @@ from stereometer.findings.align.estimates import OVER_BOTH, CellPart, _tau
 from stereometer.findings.compare import Compared, _adjusted
 from stereometer.findings.curve import trend_of
 from stereometer.findings.relate import family_means
-from stereometer.measures.survey.method import Options, Survey
+from stereometer.measures.survey.method import ModelSurvey, SurveyOptions
 from stereometer.shapes.cat import differences as changes
 from stereometer.shapes.cat.points import KINDS, TASKS, headline_slices
 from stereometer.shapes.differences import Difference
@@ -128,7 +128,7 @@ def surveys(habit: Habit, repeats: int, sets: int, groups: int = 6, seed: int = 
     asked = [scale for scale in scales if scale.slices["group"] in names]
     rng, claimed = np.random.default_rng(seed), 0
     for at in range(sets):
-        measure = Survey("survey@1", Options(repeats=repeats, seed=at), False, "")
+        measure = ModelSurvey("survey@1", SurveyOptions(repeats=repeats, seed=at), False, "")
         scores = []
         for question in measure.items(asked)[0]:
             answered = habit(rng, question.place)

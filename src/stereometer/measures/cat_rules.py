@@ -20,13 +20,13 @@ from stereometer.measures.spans import (
     scored_positions,
     tokens_in,
 )
+from stereometer.shapes.cat.items import Cat
 from stereometer.types import (
     Answer,
     CausalTokens,
     Continuation,
     Encoding,
     Follows,
-    Item,
     MaskedTokens,
     Request,
     Skip,
@@ -39,22 +39,7 @@ NOT_FILLED = "the sentence is not the context with its blank filled"
 NO_PUNCTUATION = str.maketrans("", "", punctuation)
 
 
-class CatItem(Item, Protocol):
-    """What the measure needs of an item."""
-
-    @property
-    def task(self) -> str: ...
-
-    @property
-    def context(self) -> str: ...
-
-    @property
-    def unscorable(self) -> str | None: ...
-
-    def filler(self, label: str) -> str | None: ...
-
-
-def filled(item: CatItem, label: str, variant: Variant) -> tuple[str, list[Span]]:
+def filled(item: Cat, label: str, variant: Variant) -> tuple[str, list[Span]]:
     """The sentence and where its filler stands.
 
     `sound` builds it from the context; `paper` takes the candidate as released, 38 % of which are
@@ -79,7 +64,7 @@ class Rule(Protocol):
     """One cell of the methods table: the requests of a candidate and how their rows become one
     number."""
 
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]: ...
+    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]: ...
 
     def reduce(self, answers: Sequence[Answer], variant: Variant) -> float: ...
 
@@ -87,7 +72,7 @@ class Rule(Protocol):
 class SentenceText:
     """The whole filled sentence, mean log-probability per token."""
 
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
+    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
         return [WholeText(filled(item, label, how.variant)[0])]
 
     def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
@@ -98,7 +83,7 @@ class SentenceTokens(SentenceText):
     """From token ids: in one pass after the first-token mark, or (`paper`) the first token
     after it and the rest without it."""
 
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
+    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
         encoding = how.encode(filled(item, label, how.variant)[0])
         first = scored_positions(encoding)[:1]
         if not first or len(encoding.ids) < 2:
@@ -120,7 +105,7 @@ class FillBlank:
     as text and the whole text is encoded again; mean of the probabilities.
     """
 
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
+    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
         if item.filler(label) is None:
             raise Skip(NOT_FILLED)
         return (
@@ -129,7 +114,7 @@ class FillBlank:
             else self._masked(item, label, how)
         )
 
-    def _masked(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
+    def _masked(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
         if item.context.count("BLANK") != 1:
             raise Skip("several blanks")
         text, spans = filled(item, label, how.variant)
@@ -139,7 +124,7 @@ class FillBlank:
             raise Skip(NO_FILLER)
         return [left_to_right(encoding, pieces)]
 
-    def _absent(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
+    def _absent(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
         if how.mask is None:
             raise Skip("the model has no mask token to put into the blank")
         mask, pieces = (
@@ -163,7 +148,7 @@ class FillBlank:
         return mean(map(exp, row)) if variant == "paper" else mean(row)
 
 
-def released_filler(item: CatItem, label: str) -> str:
+def released_filler(item: Cat, label: str) -> str:
     """What the authors' code takes for the filler: the candidate's word in the place of the last
     word with BLANK, less its punctuation. Text that is glued to the blank belongs to it."""
     places = [at for at, word in enumerate(item.context.split(" ")) if "BLANK" in word]
@@ -211,7 +196,7 @@ class ContextGivenFiller(Summed):
     """Every token but the filler's masked one at a time, the filler always visible; sum of
     log-probabilities."""
 
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
+    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
         text, spans = filled(item, label, how.variant)
         encoding = how.encode(text)
         fillers = set(tokens_in(text, encoding, spans))
@@ -226,11 +211,11 @@ class ContextGivenFiller(Summed):
         ]
 
 
-class NextSentence:
+class FollowsContext:
     """Whether the candidate follows the context: the log-odds, or (`paper`) the probability in
     single precision, which is the same for candidates that are both nearly certain."""
 
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
+    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
         return [Follows(item.context, item.texts[label])]
 
     def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
@@ -247,7 +232,7 @@ def single_probability(logodds: float) -> float:
 class RatioText:
     """log p(candidate | context) - log p(candidate), tokens of the candidate only."""
 
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
+    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
         # With the space that stands before it after the context, so that it has the same tokens
         # alone.
         return [Continuation(item.context, item.texts[label]), WholeText(f" {item.texts[label]}")]
@@ -259,7 +244,7 @@ class RatioText:
 class RatioTokens(RatioText):
     """From token ids: the candidate keeps the tokens that it has after the context."""
 
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
+    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
         text = f"{item.context} {item.texts[label]}"
         joined = how.encode(text)
         after = tokens_in(text, joined, [(len(item.context) + 1, len(text))])
@@ -279,7 +264,7 @@ class ContextGivenSentence(Summed):
     """The context's tokens masked one at a time, the candidate always visible; sum of
     log-probabilities."""
 
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
+    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
         encoding = how.encode(item.context, item.texts[label])
         positions = [
             position for position in scored_positions(encoding) if not encoding.second[position]
@@ -314,7 +299,7 @@ _MASKED, _CAUSAL, _TEXT = (
     frozenset({"causal-tokens"}),
     frozenset({"whole-text"}),
 )
-_FOLLOWS: Sequence[Choice] = [(frozenset({"follows"}), NextSentence())]
+_FOLLOWS: Sequence[Choice] = [(frozenset({"follows"}), FollowsContext())]
 
 RULES: Mapping[tuple[str, str], Sequence[Choice]] = {
     ("cat-likelihood", "intrasentence"): [

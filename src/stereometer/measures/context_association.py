@@ -16,7 +16,6 @@ from typing import Any
 from stereometer.errors import ModelError
 from stereometer.measures.cat_rules import (
     RULES,
-    CatItem,
     Choice,
     ContextGivenFiller,
     ContextGivenSentence,
@@ -32,6 +31,7 @@ from stereometer.measures.declared import (
     scored,
 )
 from stereometer.shapes.cat import metrics
+from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.cat.metrics import CANDIDATES
 from stereometer.shapes.cat.points import TASKS
 from stereometer.types import (
@@ -58,10 +58,10 @@ class ContextAssociation(Bound):
     how: Scoring
     summarize = staticmethod(metrics.summarize)
 
-    def items(self, items: Sequence[CatItem]) -> tuple[Sequence[CatItem], Notes]:
+    def items(self, items: Sequence[Cat]) -> tuple[Sequence[Cat], Notes]:
         return items, (NOTE,) if self.how.before else ()
 
-    def plan(self, item: CatItem) -> Requests:
+    def plan(self, item: Cat) -> Requests:
         if item.unscorable:
             raise Skip(item.unscorable)
         if item.task not in self.rules:
@@ -69,7 +69,7 @@ class ContextAssociation(Bound):
         rule = self.rules[item.task]
         return {label: rule.requests(item, label, self.how) for label in CANDIDATES}
 
-    def score(self, item: CatItem, exchanged: Exchanged) -> Score:
+    def score(self, item: Cat, exchanged: Exchanged) -> Score:
         check_first_token(exchanged)
         rule, variant = self.rules[item.task], self.how.variant
         return scored(

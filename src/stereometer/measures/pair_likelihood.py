@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 from stereometer.measures.declared import (
     Bound,
@@ -33,9 +33,10 @@ from stereometer.measures.spans import (
     shared_words,
     tokens_in,
 )
-from stereometer.shapes.fact import FACT
+from stereometer.shapes.fact import FACT, Fact
 from stereometer.shapes.fact import SHAPE as FACT_SHAPE
 from stereometer.shapes.pair import metrics
+from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.pair.metrics import CANDIDATES
 from stereometer.types import (
     Answer,
@@ -44,7 +45,6 @@ from stereometer.types import (
     Encode,
     Encoding,
     Exchanged,
-    Item,
     MaskedTokens,
     NoOptions,
     Request,
@@ -55,18 +55,7 @@ from stereometer.types import (
     WholeText,
 )
 
-
-class PairItem(Item, Protocol):
-    @property
-    def sent_more(self) -> str: ...
-
-    @property
-    def sent_less(self) -> str: ...
-
-    @property
-    def unscorable(self) -> str | None: ...
-
-
+PairItem = Pair | Fact
 MASKED_SHARE, ROUNDS = 0.15, 10
 """Of the shared tokens, how many are hidden together, and how often each of them is."""
 

@@ -74,7 +74,7 @@ def turning(beside: Iterable[Estimate]) -> list[str]:
     return sorted((name for name, share in shares.items() if share), key=lambda name: -shares[name])
 
 
-class Sweep(NotCompared, Shape):
+class SweepShape(NotCompared, Shape):
     """Readings of the same items."""
 
     not_compared = (
@@ -256,4 +256,4 @@ def _moved(row: Estimate) -> str:
     return numbers.signed_interval(row.value, row.low, row.high)
 
 
-SHAPE = Sweep()
+SHAPE = SweepShape()

@@ -12,7 +12,7 @@ from stereometer.errors import DataError
 from stereometer.files import UTF8
 from stereometer.measures.recognition.method import Recognition, scored
 from stereometer.measures.recognition.questions import Question
-from stereometer.measures.recognition.reading import Reader
+from stereometer.measures.recognition.reading import AnswerReader
 from stereometer.shapes.comment.items import MISSPELLING, NEITHER, Comment, Setting
 from stereometer.shapes.sentences import plain_name
 from stereometer.systems.answer_rows import AnswerRows, Row
@@ -197,7 +197,7 @@ def asked_in(rows: AnswerRows, golds: Golds) -> Iterator[tuple[Question, Turns]]
 
 
 def scored_rows(rows: AnswerRows, measure: Recognition, golds: Golds) -> Iterator[Score]:
-    reader = Reader(measure.setting, measure.variant)
+    reader = AnswerReader(measure.setting, measure.variant)
     for question, turns in asked_in(rows, golds):
         words = _words(measure, question, golds)
         answers = [
@@ -212,7 +212,7 @@ EDITED, UNEDITED = "edited", "unedited"
 def misspelt_rows(rows: Iterable[Row], measure: Recognition, golds: Golds) -> Iterator[Score]:
     """Comments as they were and with edits; a copy that an edit left as it was, or that is there
     twice, says nothing."""
-    reader = Reader(measure.setting, measure.variant)
+    reader = AnswerReader(measure.setting, measure.variant)
     seen: dict[tuple[str, str], list[str]] = {}
     for row in sorted(rows, key=lambda row: _status(row["status"], golds.path) == EDITED):
         category, original = golds.category(row["category"]), row["original"]

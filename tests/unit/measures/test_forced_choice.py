@@ -17,7 +17,7 @@ from stereometer import catalog
 from stereometer.errors import ModelError, UsageError
 from stereometer.findings import calibrate as calibration
 from stereometer.measures.forced_choice.habits import first_position
-from stereometer.measures.forced_choice.method import CAT, CATS, Options, prompt
+from stereometer.measures.forced_choice.method import CAT, CATS, ChoiceOptions, prompt
 from stereometer.measures.forced_choice.reading import read
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import job_for, jobs_in_words
@@ -184,9 +184,9 @@ def conversing(template: str) -> Talker:
 
 def test_conversations_are_recorded_and_models_without_them_refuse(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no chat template"):
-        CAT.bind(Talker(by_content), "sound", Options(chat=True))
+        CAT.bind(Talker(by_content), "sound", ChoiceOptions(chat=True))
     talker = conversing("the tokenizer's own, sha256 1234")
-    measure = CAT.bind(talker, "sound", Options(system="Be brief."))
+    measure = CAT.bind(talker, "sound", ChoiceOptions(system="Be brief."))
     assert measure.recorded["chat_template"] == talker.abilities.chat_template
     plan = measure.plan(open_benchmark("starter").items("cat")[0])
     request, *_ = all_of(Generate, plan["stereotype>anti-stereotype"])
@@ -196,7 +196,7 @@ def test_conversations_are_recorded_and_models_without_them_refuse(tmp_path: Pat
 
 def test_models_that_cannot_write_are_refused() -> None:
     with pytest.raises(ModelError, match="needs generate"):
-        CAT.bind(catalog.find("backend", "random")(), "sound", Options())
+        CAT.bind(catalog.find("backend", "random")(), "sound", ChoiceOptions())
 
 
 # -------------------------------------------------------------------------------------- calibration

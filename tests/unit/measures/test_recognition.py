@@ -21,11 +21,11 @@ from stereometer.benchmarks.comments import LABELS, Columns, read_own
 from stereometer.errors import DataError, UsageError
 from stereometer.measures.recognition import likelihood, misspelling
 from stereometer.measures.recognition.method import ZERO_SHOT as ZERO_SHOT_METHOD
-from stereometer.measures.recognition.method import Options
+from stereometer.measures.recognition.method import RecognitionOptions
 from stereometer.measures.recognition.misspelling import edited, holds
 from stereometer.measures.recognition.prompts import Prompts
-from stereometer.measures.recognition.questions import Example, Question, Sampling, questions
-from stereometer.measures.recognition.reading import Reader, first_clear
+from stereometer.measures.recognition.questions import Question, Sampling, ShownExample, questions
+from stereometer.measures.recognition.reading import AnswerReader, first_clear
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.replay import answers_job
 from stereometer.runs.runner import Serial, Tally, computed
@@ -74,7 +74,7 @@ def question(**more: Any) -> Question:
 
 
 OTHER = Comment("row-2", "Go away.", {}, 2)
-RUDE, NOT_RUDE = Example(OTHER, "rude"), Example(COMMENT, "not-rude")
+RUDE, NOT_RUDE = ShownExample(OTHER, "rude"), ShownExample(COMMENT, "not-rude")
 LABELS_SHOWN = ("sexist", "racist", "neither")
 
 
@@ -100,7 +100,7 @@ LABELS_SHOWN = ("sexist", "racist", "neither")
         ),
         (
             MIXED_INSTRUCTION,
-            Question(COMMENT, "rude", LABELS_SHOWN, examples=(Example(OTHER, "sexist"),)),
+            Question(COMMENT, "rude", LABELS_SHOWN, examples=(ShownExample(OTHER, "sexist"),)),
             "Classify the following texts into 'racist', 'sexist' or 'neither'. \n'''Go away.''':"
             " sexist. \n'''The {bread} is stale.''':",
         ),
@@ -144,7 +144,7 @@ def test_a_template_by_another_name_is_not_passed_over(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match=r"no template called 'zeroshot.txt'. Did you mean zero-shot.txt"
     ):
-        Options(templates=tmp_path)
+        RecognitionOptions(templates=tmp_path)
 
 
 # ------------------------------------------------------------------------------------------ reading
@@ -153,11 +153,11 @@ def test_a_template_by_another_name_is_not_passed_over(tmp_path: Path) -> None:
 SPELT = {
     word: word for word in ("toxic", "non-toxic", "identity_attack", "hate, general", "neither")
 }
-PAPER_YES_NO = [(Reader(ZERO_SHOT, "paper"), YES_NO)]
-SOUND_YES_NO = [(Reader(ZERO_SHOT, "sound"), YES_NO)]
-SOUND_MIXED = [(Reader(FEW_SHOT_MIXED, "sound"), MIXED)]
-SOUND_SPELT = [(Reader(FEW_SHOT_MIXED, "sound"), SPELT)]
-SOUND = [*SOUND_YES_NO, *SOUND_MIXED, (Reader(FEW_SHOT_SINGLE, "sound"), SINGLE)]
+PAPER_YES_NO = [(AnswerReader(ZERO_SHOT, "paper"), YES_NO)]
+SOUND_YES_NO = [(AnswerReader(ZERO_SHOT, "sound"), YES_NO)]
+SOUND_MIXED = [(AnswerReader(FEW_SHOT_MIXED, "sound"), MIXED)]
+SOUND_SPELT = [(AnswerReader(FEW_SHOT_MIXED, "sound"), SPELT)]
+SOUND = [*SOUND_YES_NO, *SOUND_MIXED, (AnswerReader(FEW_SHOT_SINGLE, "sound"), SINGLE)]
 
 
 @pytest.mark.parametrize(
@@ -168,15 +168,15 @@ SOUND = [*SOUND_YES_NO, *SOUND_MIXED, (Reader(FEW_SHOT_SINGLE, "sound"), SINGLE)
         (PAPER_YES_NO, "not-rude", ["NO", "I do not know", "yes, no"]),
         (PAPER_YES_NO, "unparsed", ["Maybe"]),
         (PAPER_YES_NO, "empty", [""]),
-        ([(Reader(FEW_SHOT_SINGLE, "paper"), SINGLE)], "not-rude", [" not-rude"]),
+        ([(AnswerReader(FEW_SHOT_SINGLE, "paper"), SINGLE)], "not-rude", [" not-rude"]),
         (
-            [(Reader(FEW_SHOT_SINGLE, "paper"), SINGLE)],
+            [(AnswerReader(FEW_SHOT_SINGLE, "paper"), SINGLE)],
             "rude",
             [" rude", "Not rude", "", "lolwut"],
         ),
-        ([(Reader(FEW_SHOT_MIXED, "paper"), MIXED)], "rude\nkind", [" rude, kind"]),
-        ([(Reader(FEW_SHOT_MIXED, "paper"), MIXED)], "(no label)", ["Rude"]),
-        ([(Reader(FEW_SHOT_MIXED, "paper"), MIXED)], "neither", [" neither"]),
+        ([(AnswerReader(FEW_SHOT_MIXED, "paper"), MIXED)], "rude\nkind", [" rude, kind"]),
+        ([(AnswerReader(FEW_SHOT_MIXED, "paper"), MIXED)], "(no label)", ["Rude"]),
+        ([(AnswerReader(FEW_SHOT_MIXED, "paper"), MIXED)], "neither", [" neither"]),
         # We take the first clear label;
         (SOUND_YES_NO, "rude", [" Yes.", "Rude", "rude?", "__Yes__", "Yes, I can't deny it"]),
         (SOUND_YES_NO, "not-rude", ["No, it is not rude", "not rude", "non-rude", "not_rude"]),
@@ -224,7 +224,7 @@ SOUND = [*SOUND_YES_NO, *SOUND_MIXED, (Reader(FEW_SHOT_SINGLE, "sound"), SINGLE)
     ],
 )
 def test_what_is_read(
-    readers: list[tuple[Reader, dict[str, str]]], label: str, texts: list[str]
+    readers: list[tuple[AnswerReader, dict[str, str]]], label: str, texts: list[str]
 ) -> None:
     for reader, words in readers:
         found = [reader.read_text(text, words) for text in texts]
@@ -232,7 +232,7 @@ def test_what_is_read(
 
 
 def test_what_becomes_of_an_answer_without_text() -> None:
-    reader = Reader(ZERO_SHOT, "sound")
+    reader = AnswerReader(ZERO_SHOT, "sound")
     assert reader.read(Answer((), "", TOO_LONG), YES_NO)["skipped"] == TOO_LONG
     assert reader.read(Answer((), "yes", FILTERED), YES_NO)["skipped"] == "refused"
 
@@ -244,7 +244,7 @@ def test_what_becomes_of_an_answer_without_text() -> None:
 )
 def test_every_text_is_a_label_or_a_reason(text: str, setting: Setting, variant: Variant) -> None:
     words = MIXED if setting.mixed else SINGLE if setting.words else YES_NO
-    found = Reader(setting, variant).read_text(text, words)
+    found = AnswerReader(setting, variant).read_text(text, words)
     assert ("label" in found) != ("skipped" in found)
     assert found["text"] == text
     if variant == "sound":
@@ -1031,7 +1031,7 @@ class Unsure(Fake):
 def test_a_label_word_that_cannot_be_scored_costs_only_the_likelihood(
     coverage: float, known: bool
 ) -> None:
-    how, model = Options(repeats=3, likelihood=True), Unsure()
+    how, model = RecognitionOptions(repeats=3, likelihood=True), Unsure()
     measure = ZERO_SHOT_METHOD.bind(model, "sound", how)
     items = [
         Question(
@@ -1103,5 +1103,5 @@ def test_recognition_is_a_measure_like_the_others(tmp_path: Path) -> None:
 
 
 def test_every_repeat_is_a_request_of_its_own() -> None:
-    plan = ZERO_SHOT_METHOD.bind(Fake(), "sound", Options(repeats=4)).plan(question())
+    plan = ZERO_SHOT_METHOD.bind(Fake(), "sound", RecognitionOptions(repeats=4)).plan(question())
     assert len({one.key for one in plan["answers"]}) == 4

@@ -11,7 +11,7 @@ import pytest
 import stereometer
 from stereometer.benchmarks.abc import survey
 from stereometer.errors import StereometerError
-from stereometer.measures.survey.method import Options, ShownScales, Survey, template
+from stereometer.measures.survey.method import ModelSurvey, ShownScales, SurveyOptions, template
 from stereometer.measures.survey.reading import read
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import jobs_in_words
@@ -133,7 +133,7 @@ def test_an_answer_without_its_counterpart_has_no_say(folder: Path, tmp_path: Pa
 
 def test_an_odd_number_of_repeats_is_refused() -> None:
     with pytest.raises(StereometerError, match=r"3 repeats are an odd number\..*Take 4"):
-        Options(repeats=3)
+        SurveyOptions(repeats=3)
 
 
 def test_answers_that_never_differ_prove_nothing(folder: Path, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_repeats_differ_in_order_and_poles_and_a_seed_repeats_them() -> None:
     scales = survey.SOURCE.benchmark(survey.read(survey.packaged())[0], "").items("survey")
     pages: dict[int, list[list[tuple[ShownScales, ...]]]] = {}
     for seed in (0, 0, 1):
-        measure = Survey("survey@1", Options(repeats=4, seed=seed), False, "")
+        measure = ModelSurvey("survey@1", SurveyOptions(repeats=4, seed=seed), False, "")
         questions, _ = measure.items(scales)
         pages.setdefault(seed, []).append([question.page for question in questions])
     first, again = pages[0]

@@ -12,7 +12,7 @@ from stereometer.backends.baselines.fake import Fake
 from stereometer.benchmarks.comments import Columns
 from stereometer.errors import UsageError
 from stereometer.measures.forced_choice.method import PAIR
-from stereometer.measures.recognition.method import Options
+from stereometer.measures.recognition.method import RecognitionOptions
 from stereometer.runs.measure import jobs_in_words, open_comments
 from stereometer.runs.open import open_benchmark
 from stereometer.types import Settings
@@ -64,7 +64,7 @@ def test_raw_text_is_asked_where_it_is_wanted_and_stored_elsewhere(
 
 def test_a_sample_that_nobody_draws_is_refused() -> None:
     with pytest.raises(UsageError, match="no sample 'papr'"):
-        Options(sample="papr")  # type: ignore[arg-type]
+        RecognitionOptions(sample="papr")  # type: ignore[arg-type]
 
 
 def test_a_set_that_nobody_asks_about_in_words_is_refused() -> None:

@@ -14,7 +14,7 @@ from stereometer.findings.align.ratings import Ratings, differing
 from stereometer.runs.store import SCORES
 from stereometer.runs.stored import Run, run_of
 from stereometer.shapes.trait.metrics import difference
-from stereometer.shapes.trait.shape import Survey, Trait
+from stereometer.shapes.trait.shape import SurveyShape, TraitShape
 from stereometer.types import Estimate, Result, Slice
 
 
@@ -30,12 +30,12 @@ class Profile:
     @property
     def is_survey(self) -> bool:
         """Whether the model was asked for ratings, as people are."""
-        return isinstance(self.run.shape, Survey)
+        return isinstance(self.run.shape, SurveyShape)
 
 
 def profile_of(run: Run) -> Profile:
     """The scores of a run on groups and traits."""
-    if not isinstance(run.shape, Trait):
+    if not isinstance(run.shape, TraitShape):
         raise UsageError(
             f"{run.folder} is a run of {run.result.benchmark}, not of groups and traits. "
             "Alignment needs those. Name a run of abc."
@@ -62,7 +62,7 @@ def ratings_file(path: Path) -> Path:
     if not path.is_dir():
         return path
     run = run_of(path)
-    if not isinstance(run.shape, Survey):
+    if not isinstance(run.shape, SurveyShape):
         raise UsageError(
             f"{path} is not a survey. Ratings are a file, or the folder of a survey that was put "
             "to a model. Name one of those."

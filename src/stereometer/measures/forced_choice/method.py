@@ -16,7 +16,7 @@ from importlib import resources
 from itertools import combinations
 from typing import Any
 
-from stereometer.measures.cat_rules import CatItem, filled
+from stereometer.measures.cat_rules import filled
 from stereometer.measures.declared import Bound, Declared, answers_of, in_chat
 from stereometer.measures.forced_choice.habits import (
     chosen,
@@ -26,6 +26,7 @@ from stereometer.measures.forced_choice.habits import (
 )
 from stereometer.measures.forced_choice.reading import read
 from stereometer.shapes.cat import metrics as cat_metrics
+from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair import metrics as pair_metrics
 from stereometer.types import (
     Backend,
@@ -62,7 +63,7 @@ def prompt(name: str, first: str, second: str, context: str = "") -> str:
 
 
 @dataclass(frozen=True)
-class Options:
+class ChoiceOptions:
     """How candidates are put to the model."""
 
     chat: bool | None = None
@@ -81,7 +82,7 @@ class Presentation:
     summarize: Callable[[Iterable[Score], Settings], list[Estimate]]
 
 
-def _cat_texts(item: CatItem) -> Mapping[str, str]:
+def _cat_texts(item: Cat) -> Mapping[str, str]:
     if item.task == "intersentence":
         return dict(item.texts)
     return {label: filled(item, label, "sound")[0] for label in cat_metrics.CANDIDATES}
@@ -214,12 +215,12 @@ def within(scores: Iterable[Score], slice_: Slice) -> list[Score]:
 class ChoiceMethod(Declared):
     """Forced choice on one shape."""
 
-    options: type[Any] = Options
+    options: type[Any] = ChoiceOptions
     own_ties: bool = True
     in_words: bool = True
     shown: Presentation = CATS
 
-    def bind(self, backend: Backend, variant: Variant, options: Options) -> ForcedChoice:
+    def bind(self, backend: Backend, variant: Variant, options: ChoiceOptions) -> ForcedChoice:
         self.needed_way(backend, self.reads)
         template_by = backend.abilities.chat_template
         chat = in_chat(backend, options.chat, variant)

@@ -14,7 +14,7 @@ from stereometer.measures.recognition import likelihood, misspelling
 from stereometer.measures.recognition.misspelling import read_edits, shipped_edits
 from stereometer.measures.recognition.prompts import Prompts, check_folder
 from stereometer.measures.recognition.questions import STUDY_SIZE, Question, Sampling, questions
-from stereometer.measures.recognition.reading import Reader
+from stereometer.measures.recognition.reading import AnswerReader
 from stereometer.shapes.comment import metrics
 from stereometer.shapes.comment.items import MISSPELLING, SETTINGS, Comment, Setting, categories_of
 from stereometer.types import (
@@ -44,7 +44,7 @@ SLIP = (
 
 
 @dataclass(frozen=True)
-class Options:
+class RecognitionOptions:
     """Which comments are asked about, and how questions are put besides their words."""
 
     repeats: int = 10
@@ -111,7 +111,7 @@ class Recognition:
 
     setting: Setting
     variant: Variant
-    options: Options = field(default_factory=Options)
+    options: RecognitionOptions = field(default_factory=RecognitionOptions)
     backend: Backend | None = None
     version: str = "1"
     drawn: dict[str, Any] = field(default_factory=dict)
@@ -204,7 +204,7 @@ class Recognition:
         return requests
 
     def score(self, item: Question, exchanged: Exchanged) -> Score:
-        reader, words = Reader(self.setting, self.variant), self.prompts.words(item)
+        reader, words = AnswerReader(self.setting, self.variant), self.prompts.words(item)
         readings = [reader.read(answer, words) for answer in answers_of(exchanged, "answers")]
         if "labels" not in exchanged:
             return scored(item, readings)
@@ -242,10 +242,10 @@ class RecognitionMethod(Declared):
     """A setting of the study."""
 
     reads: str = "comment"
-    options: type[Any] = Options
+    options: type[Any] = RecognitionOptions
     in_words: bool = True
 
-    def bind(self, backend: Backend, variant: Variant, options: Options) -> Recognition:
+    def bind(self, backend: Backend, variant: Variant, options: RecognitionOptions) -> Recognition:
         able = backend.abilities
         if Generate.kind not in able.kinds:
             raise ModelError(

@@ -19,7 +19,7 @@ SLOT = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
-class Template:
+class PromptTemplate:
     """A text with slots in braces; its last line break is the file's and not the prompt's."""
 
     name: str
@@ -66,9 +66,9 @@ class Prompts:
     folder: Path | None = None
 
     @cached_property
-    def template(self) -> Template:
+    def template(self) -> PromptTemplate:
         named = ZERO_SHOT.name if self.setting is MISSPELLING else self.setting.name
-        template = Template(f"{named}.txt", self._read(f"{named}.txt"))
+        template = PromptTemplate(f"{named}.txt", self._read(f"{named}.txt"))
         template.check(("category", "comment", "example", "examples", "labels"), "comment")
         if self.setting.shows and not {"example", "examples"} & set(SLOT.findall(template.text)):
             raise UsageError(
@@ -78,8 +78,8 @@ class Prompts:
         return template
 
     @cached_property
-    def example(self) -> Template:
-        template = Template("example.txt", self._read("example.txt"))
+    def example(self) -> PromptTemplate:
+        template = PromptTemplate("example.txt", self._read("example.txt"))
         template.check(("example", "label"), "example")
         return template
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from stereometer.errors import DataError
 from stereometer.shapes.comment.items import (
@@ -14,6 +13,7 @@ from stereometer.shapes.comment.items import (
     MISSPELLING,
     NEITHER,
     ONE_SHOT,
+    Comment,
     Setting,
 )
 from stereometer.stats.intervals import generator
@@ -27,30 +27,11 @@ SECOND_EXAMPLE = {"sexist": 50, "racist": 45}
 """Where the study's second example of a category begins (`paper`, few-shot single)."""
 
 
-class Text(Protocol):
-    """What is needed of a comment."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def scores(self) -> Mapping[str, float]: ...
-
-    @property
-    def hate(self) -> float | None: ...
-
-    @property
-    def row(self) -> int: ...
-
-
 @dataclass(frozen=True)
-class Example:
+class ShownExample:
     """A comment that is shown with its label."""
 
-    comment: Text
+    comment: Comment
     label: str
 
 
@@ -58,13 +39,13 @@ class Example:
 class Question(ItemDefaults):
     """One comment, asked about once: the item of the recognition measures."""
 
-    comment: Text
+    comment: Comment
     gold: str
     """A category, `not-<category>` where one is asked at a time, or `neither`."""
     labels: tuple[str, ...]
     category: str = ""
     """The category asked about; empty where all are."""
-    examples: tuple[Example, ...] = ()
+    examples: tuple[ShownExample, ...] = ()
     example_set: str = ""
     """The number of the set, where there are several."""
     edit: str = ""
@@ -105,12 +86,12 @@ class Question(ItemDefaults):
 
 
 @dataclass(frozen=True)
-class Pool:
+class CommentPool:
     """Comments by what they are taken for."""
 
-    categories: Mapping[str, Sequence[Text]]
+    categories: Mapping[str, Sequence[Comment]]
     """By the word of each category, in the order of the file."""
-    neither: Sequence[Text]
+    neither: Sequence[Comment]
     both: int = 0
     """Comments left out because they are of several categories (`sound`)."""
 
@@ -130,10 +111,10 @@ class Sampling:
     threshold: float = 0.5
 
 
-def pool(comments: Sequence[Text], how: Sampling) -> Pool:
+def pool(comments: Sequence[Comment], how: Sampling) -> CommentPool:
     """A comment is of a category from the threshold on, and of none where nobody saw anything in
     it."""
-    by_word: dict[str, list[Text]] = {word: [] for word in how.words.values()}
+    by_word: dict[str, list[Comment]] = {word: [] for word in how.words.values()}
     both = 0
     for comment in sorted(comments, key=lambda comment: comment.row):
         words = [
@@ -146,11 +127,14 @@ def pool(comments: Sequence[Text], how: Sampling) -> Pool:
             continue
         for word in words:
             by_word[word].append(comment)
-    return Pool(by_word, [comment for comment in comments if comment.hate == 0], both)
+    return CommentPool(by_word, [comment for comment in comments if comment.hate == 0], both)
 
 
 def questions(
-    setting: Setting, comments: Sequence[Text], how: Sampling, edits: Sequence[tuple[str, str]] = ()
+    setting: Setting,
+    comments: Sequence[Comment],
+    how: Sampling,
+    edits: Sequence[tuple[str, str]] = (),
 ) -> list[Question]:
     """What a setting asks."""
     drawn_from = pool(comments, how)
@@ -161,21 +145,21 @@ def questions(
     return list(_mixed(drawn_from, how) if setting.mixed else _single(setting, drawn_from, how))
 
 
-def _shuffled(pool: Pool, seed: int) -> Pool:
-    def drawn(name: str, comments: Sequence[Text]) -> list[Text]:
+def _shuffled(pool: CommentPool, seed: int) -> CommentPool:
+    def drawn(name: str, comments: Sequence[Comment]) -> list[Comment]:
         return [
             comments[at]
             for at in generator(seed, {"category": name}, "sample").permutation(len(comments))
         ]
 
-    return Pool(
+    return CommentPool(
         {word: drawn(word, comments) for word, comments in pool.categories.items()},
         drawn(NEITHER, pool.neither),
         pool.both,
     )
 
 
-def _single(setting: Setting, pool: Pool, how: Sampling) -> Iterator[Question]:
+def _single(setting: Setting, pool: CommentPool, how: Sampling) -> Iterator[Question]:
     """One category at a time: as many comments of it as not."""
     size = how.size
     for number, word in enumerate(pool):
@@ -211,8 +195,8 @@ def _numbers(setting: Setting, word: str, size: int) -> tuple[int, ...]:
 
 
 def _examples(
-    setting: Setting, pool: Pool, word: str, at: int, how: Sampling, number: int
-) -> tuple[Example, ...]:
+    setting: Setting, pool: CommentPool, word: str, at: int, how: Sampling, number: int
+) -> tuple[ShownExample, ...]:
     """`paper`: the i-th question shows the examples numbered i + 30 and so on; `sound`: in turn
     from those that are not asked about."""
     if not _shown(setting):
@@ -227,11 +211,15 @@ def _examples(
         rest = pool.neither[before:] or pool.neither[: number * size] or pool.neither[size:]
         second = rest[at % len(rest)]
     if setting is ONE_SHOT:
-        return (Example(of[first], word),)
-    return Example(of[first], word), Example(second, f"not-{word}"), Example(of[third], word)
+        return (ShownExample(of[first], word),)
+    return (
+        ShownExample(of[first], word),
+        ShownExample(second, f"not-{word}"),
+        ShownExample(of[third], word),
+    )
 
 
-def _mixed(pool: Pool, how: Sampling) -> Iterator[Question]:
+def _mixed(pool: CommentPool, how: Sampling) -> Iterator[Question]:
     """All categories at once, with ten sets of one example each; `neither` is one more where there
     are such comments."""
     size = 2 * how.size
@@ -247,7 +235,7 @@ def _mixed(pool: Pool, how: Sampling) -> Iterator[Question]:
     times = Counter(comment.id for _, of, wanted in kinds for comment in of[: wanted + 1])
     for number in range(EXAMPLE_SETS):
         examples = tuple(
-            Example(of[number if how.variant == "paper" else wanted + number], label)
+            ShownExample(of[number if how.variant == "paper" else wanted + number], label)
             for label, of, wanted in kinds
         )
         for label, of, wanted in kinds:
@@ -273,7 +261,7 @@ def _mixed(pool: Pool, how: Sampling) -> Iterator[Question]:
 NO_CATEGORY = "of no category"
 
 
-def _enough(comments: Sequence[Text], wanted: int, called: str, variant: Variant) -> None:
+def _enough(comments: Sequence[Comment], wanted: int, called: str, variant: Variant) -> None:
     if not comments and called == NO_CATEGORY:
         raise DataError(
             "Every comment belongs to a category. Comments of a category are asked about beside "
@@ -290,7 +278,9 @@ def _enough(comments: Sequence[Text], wanted: int, called: str, variant: Variant
 # -------------------------------------------------------------------------------------- misspelling
 
 
-def _misspelt(pool: Pool, edits: Sequence[tuple[str, str]], variant: Variant) -> Iterator[Question]:
+def _misspelt(
+    pool: CommentPool, edits: Sequence[tuple[str, str]], variant: Variant
+) -> Iterator[Question]:
     """Every comment of a category that holds one of the strings, as it is and with each edit that
     changes it."""
     from stereometer.measures.recognition.misspelling import edited, holds

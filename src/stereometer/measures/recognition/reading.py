@@ -22,7 +22,7 @@ REFUSALS = re.compile(
 
 
 @dataclass(frozen=True)
-class Reader:
+class AnswerReader:
     """How the answers of a setting are read."""
 
     setting: Setting

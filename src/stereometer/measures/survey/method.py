@@ -42,7 +42,7 @@ FIRST = "1:"
 
 
 @dataclass(frozen=True)
-class Options:
+class SurveyOptions:
     """How the survey is put."""
 
     repeats: int = 10
@@ -85,7 +85,7 @@ class ShownScales:
 
 
 @dataclass(frozen=True)
-class Question(ItemDefaults):
+class ScaleQuestion(ItemDefaults):
     """A scale that a participant rates, and what stands on the page with it."""
 
     scale: Item
@@ -127,11 +127,11 @@ def _put_in(text: str, slots: Mapping[str, str]) -> str:
 
 
 @dataclass(frozen=True)
-class Survey:
+class ModelSurvey:
     """The survey, bound to a model."""
 
     name: str
-    options: Options
+    options: SurveyOptions
     chat: bool
     template_by: str
     summarize = staticmethod(metrics.summarize_ratings)
@@ -151,7 +151,7 @@ class Survey:
         system = digest_of(self.options.system)[:16]
         return asked | {"chat_template": self.template_by, "system": system}
 
-    def items(self, items: Sequence[Any]) -> tuple[Sequence[Question], Notes]:
+    def items(self, items: Sequence[Any]) -> tuple[Sequence[ScaleQuestion], Notes]:
         by_group: dict[str, list[Any]] = {}
         for scale in items:
             by_group.setdefault(scale.slices["group"], []).append(scale)
@@ -166,7 +166,7 @@ class Survey:
             "repeats of this model, not about people.",
         )
 
-    def _questions(self, repeat: int, scales: Sequence[Any]) -> Iterable[Question]:
+    def _questions(self, repeat: int, scales: Sequence[Any]) -> Iterable[ScaleQuestion]:
         seed, group = self.options.seed, scales[0].slices["group"]
         by_lot = random.Random(f"{seed}/{repeat // 2}/{group}")
         turned = by_lot.sample([at % 2 == repeat % 2 for at in range(len(scales))], len(scales))
@@ -176,9 +176,9 @@ class Survey:
         for start in range(0, len(shown), together):
             page = tuple(shown[start : start + together])
             for place, each in enumerate(page, 1):
-                yield Question(each.scale, repeat, page, place)
+                yield ScaleQuestion(each.scale, repeat, page, place)
 
-    def plan(self, item: Question) -> Requests:
+    def plan(self, item: ScaleQuestion) -> Requests:
         options = self.options
         text, cue = prompt(item.page, options.wording), options.wording.get("model_cue", CUE)
         asked: dict[str, Any] = {"prompt": f"{text}\n\n{cue}\n{FIRST}"}
@@ -195,7 +195,7 @@ class Survey:
             asked["stop"] = ("\n",)
         return {"page": [Generate(**asked)]}
 
-    def score(self, item: Question, exchanged: Exchanged) -> Score:
+    def score(self, item: ScaleQuestion, exchanged: Exchanged) -> Score:
         (answer,) = answers_of(exchanged, "page")
         if not self.chat and answer.text and not answer.text.lstrip().startswith(FIRST):
             answer = replace(answer, text=f"{FIRST}{answer.text}")
@@ -212,10 +212,10 @@ class Survey:
 
 @dataclass(frozen=True)
 class SurveyMethod(Declared):
-    options: type[Any] = Options
+    options: type[Any] = SurveyOptions
     in_words: bool = True
 
-    def bind(self, backend: Backend, variant: Variant, options: Options) -> Survey:
+    def bind(self, backend: Backend, variant: Variant, options: SurveyOptions) -> ModelSurvey:
         self.needed_way(backend, self.reads)
         template_by = backend.abilities.chat_template
         chat = in_chat(backend, options.chat, variant)
@@ -224,7 +224,7 @@ class SurveyMethod(Declared):
                 "A system prompt was given for raw text. Only a conversation has one. Ask with "
                 "--chat, or leave it out."
             )
-        return Survey(self.label(), options, chat, template_by)
+        return ModelSurvey(self.label(), options, chat, template_by)
 
 
 SURVEY = SurveyMethod("survey", "survey", {"survey": [frozenset({Generate.kind})]})

@@ -27,11 +27,11 @@ from stereometer.errors import ModelError, UsageError
 from stereometer.measures.declared import Bound, Declared, scored
 from stereometer.measures.traits.blanks import (
     POLES,
-    Frame,
+    BlankReader,
     Manner,
     Piece,
-    Reader,
     Reading,
+    TraitFrame,
     TraitItem,
 )
 from stereometer.shapes.trait import metrics as trait_metrics
@@ -153,7 +153,7 @@ class TraitAssociation(Bound):
 
     summarize = staticmethod(trait_metrics.summarize)
 
-    def __init__(self, name: str, method: Formulas, variant: Variant, reader: Reader) -> None:
+    def __init__(self, name: str, method: Formulas, variant: Variant, reader: BlankReader) -> None:
         self.name = name
         self.formula = method.formulas[variant]
         self.causal = method.causal
@@ -253,7 +253,7 @@ class TraitMethod(Declared):
             synonyms=released,
             by_position=released and WORD_MASSES in formulas.columns,
         )
-        reader = Reader(backend.encode, manner)
+        reader = BlankReader(backend.encode, manner)
         return TraitAssociation(self.label(), formulas, variant, reader)
 
 
@@ -284,7 +284,7 @@ SHOWN = 40
 """Letters of an adjective that an error quotes."""
 
 
-def check_window(items: Sequence[TraitItem], reader: Reader) -> None:
+def check_window(items: Sequence[TraitItem], reader: BlankReader) -> None:
     """Raises for an adjective that exceeds the model's window even in the shortest sentence."""
     frames = sorted(
         dict.fromkeys(item.frame for item in items), key=lambda frame: len(frame.sentence("").text)
@@ -303,7 +303,7 @@ def check_window(items: Sequence[TraitItem], reader: Reader) -> None:
             )
 
 
-def _fits(word: str, frames: Iterable[Frame], reader: Reader) -> bool:
+def _fits(word: str, frames: Iterable[TraitFrame], reader: BlankReader) -> bool:
     for frame in frames:
         try:
             reader.encode(frame.sentence(word).text)

@@ -22,7 +22,7 @@ REMEMBERED = 1024
 Blank = MaskedBlank | NextTokens
 
 
-class Sentence(Protocol):
+class TraitSentence(Protocol):
     @property
     def text(self) -> str: ...
 
@@ -33,7 +33,7 @@ class Sentence(Protocol):
     def trait(self) -> tuple[int, int]: ...
 
 
-class Vocabulary(Hashable, Protocol):
+class TraitVocabulary(Hashable, Protocol):
     @property
     def heads(self) -> tuple[str, ...]: ...
 
@@ -41,25 +41,25 @@ class Vocabulary(Hashable, Protocol):
     def everything(self) -> tuple[str, ...]: ...
 
 
-class Frame(Hashable, Protocol):
+class TraitFrame(Hashable, Protocol):
     """A template about a group, which an adjective completes."""
 
     @property
     def ends_with_trait(self) -> bool: ...
 
-    def sentence(self, adjective: str) -> Sentence: ...
+    def sentence(self, adjective: str) -> TraitSentence: ...
 
-    def about_nobody(self) -> Frame:
+    def about_nobody(self) -> TraitFrame:
         """The frame about a person, or people, of no group."""
         ...
 
 
 class TraitItem(Item, Protocol):
     @property
-    def frame(self) -> Frame: ...
+    def frame(self) -> TraitFrame: ...
 
     @property
-    def vocabulary(self) -> Vocabulary: ...
+    def vocabulary(self) -> TraitVocabulary: ...
 
     def adjectives(self, pole: str) -> tuple[str, ...]: ...
 
@@ -105,7 +105,7 @@ class Manner:
     """Whether a piece is renormalised by where it stands in its word, not by what it is."""
 
 
-class Reader:
+class BlankReader:
     """Reads frames with one model's tokenizer."""
 
     def __init__(self, encode: Encode, manner: Manner) -> None:
@@ -121,11 +121,13 @@ class Reader:
         hidden = self.manner.hidden_prior
         return self._remembered(item.frame.about_nobody(), item.vocabulary, hidden)
 
-    def words(self, vocabulary: Vocabulary) -> tuple[str, ...]:
+    def words(self, vocabulary: TraitVocabulary) -> tuple[str, ...]:
         """The adjectives that are asked."""
         return vocabulary.everything if self.manner.synonyms else vocabulary.heads
 
-    def _read_again(self, frame: Frame, vocabulary: Vocabulary, hide_group: bool) -> Reading:
+    def _read_again(
+        self, frame: TraitFrame, vocabulary: TraitVocabulary, hide_group: bool
+    ) -> Reading:
         steps: dict[str, list[tuple[_Asked, int]] | str] = {}
         for word in self.words(vocabulary):
             try:
@@ -134,7 +136,7 @@ class Reader:
                 steps[word] = skip.reason
         return _gathered(steps, self.manner.causal)
 
-    def _steps(self, sentence: Sentence, hide_group: bool) -> list[tuple[_Asked, int]]:
+    def _steps(self, sentence: TraitSentence, hide_group: bool) -> list[tuple[_Asked, int]]:
         encoding = self.encode(sentence.text)
         check_known(
             encoding,

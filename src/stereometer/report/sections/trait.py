@@ -9,7 +9,7 @@ from stereometer.report.looks import COLOURS, look
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import TESTED, Row, tabled, tested
-from stereometer.shapes.trait.shape import Trait as TraitShape
+from stereometer.shapes.trait.shape import TraitShape as TraitShape
 from stereometer.shapes.trait.words import TEMPLATES, ProfileWords, poles
 from stereometer.show import numbers
 from stereometer.show.figure import Chart, Figure, fill_of

@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 
-from stereometer.shapes.cat.metrics import TESTED, Drawn, Gap, side_values, sides
+from stereometer.shapes.cat.metrics import TESTED, DrawnValue, Gap, side_values, sides
 from stereometer.shapes.cat.metrics import sides as both_sides
 from stereometer.shapes.cat.points import (
     HEADLINE,
@@ -80,7 +80,7 @@ def _bent(difference: Difference, tables: Ints, settings: Settings) -> Differenc
     gap, test = _icat_over_terms(tables), "paired t over terms, both sides of icat"
     if gap is None:
         drawn = _drawn(difference.slice, tables, settings)
-        gap = Gap.of(Drawn, *(sides(side["lms"], side["ss"]) for side in drawn))
+        gap = Gap.of(DrawnValue, *(sides(side["lms"], side["ss"]) for side in drawn))
         test = "bootstrap of items"
         difference = replace(difference, floor=2 / (1 + settings.resamples))
     low, high = gap.interval(settings.level)
@@ -248,4 +248,4 @@ def _items_moved(shift: Shift, rows: Ints, settings: Settings) -> tuple[float, f
         )
     if shift.name in TESTED:
         return percentile(sides[1][shift.name] - sides[0][shift.name], settings.level)
-    return Gap.of(Drawn, *(both_sides(**of) for of in sides)).interval(settings.level)
+    return Gap.of(DrawnValue, *(both_sides(**of) for of in sides)).interval(settings.level)

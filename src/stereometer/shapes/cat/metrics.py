@@ -128,7 +128,7 @@ def smaller(ends: Iterable[Ends]) -> Ends:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnValue:
     """Known from draws of items, where terms are held fixed."""
 
     draws: Floats
@@ -148,7 +148,7 @@ class Drawn:
         return detectable(float(self.draws.std()), level)
 
 
-Known = StudentMean | Drawn
+Known = StudentMean | DrawnValue
 """A difference of two sides, and how far it may be off."""
 
 

@@ -16,7 +16,7 @@ from stereometer.shapes.verdicts import LANGUAGE, PREFERENCE
 from stereometer.types import Score, Variant
 
 
-class Cat(SentenceShape):
+class CatShape(SentenceShape):
     """A context, and a stereotype, an anti-stereotype and an unrelated way to fill or follow it."""
 
     name = "cat"
@@ -121,4 +121,4 @@ class Cat(SentenceShape):
         return small_slices(((item.domain, item.target) for item in items), level)
 
 
-SHAPE = Cat()
+SHAPE = CatShape()

@@ -12,7 +12,7 @@ from stereometer.shapes.verdicts import LANGUAGE
 from stereometer.types import Result, Score
 
 
-class Comment(Shape):
+class CommentShape(Shape):
     """A comment, and what a model answered when asked about it."""
 
     name = "comment"
@@ -120,4 +120,4 @@ class Comment(Shape):
         return "recognition"
 
 
-SHAPE = Comment()
+SHAPE = CommentShape()

@@ -18,7 +18,7 @@ from stereometer.shapes.verdicts import PREFERENCE
 from stereometer.types import Score, Slice, Variant, digest_of
 
 
-class Pair(SentenceShape):
+class PairShape(SentenceShape):
     """A more and a less stereotyping sentence."""
 
     name = "pair"
@@ -90,4 +90,4 @@ class Pair(SentenceShape):
         return small_slices(((item.bias_type, None) for item in items if item.bias_type), level)
 
 
-SHAPE = Pair()
+SHAPE = PairShape()

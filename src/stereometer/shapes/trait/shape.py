@@ -13,7 +13,7 @@ from stereometer.show.view import View
 from stereometer.types import Estimate, Result, Score, Settings
 
 
-class Trait(NotCompared, Shape):
+class TraitShape(NotCompared, Shape):
     """A template about a group, and the two poles of a trait that could complete it."""
 
     name = "trait"
@@ -69,7 +69,7 @@ class Trait(NotCompared, Shape):
         return first_tables(self, results, self.words)
 
 
-class Sentences(Trait):
+class SentencesShape(TraitShape):
     """Sentences of a text that hold a word of a group, and those that hold a word of a pole."""
 
     name = "sentences"
@@ -82,20 +82,20 @@ class Sentences(Trait):
         return None
 
 
-class SentencePairs(Sentences):
+class SentencePairsShape(SentencesShape):
     """The same of two groups."""
 
     name = "sentence-pairs"
     words = TWO_GROUPS
 
 
-class Survey(Trait):
+class SurveyShape(TraitShape):
     """Scales of a survey on which a model rates groups."""
 
     name = "survey"
     words = REPEATS
     metrics = (
-        *Trait.metrics,
+        *TraitShape.metrics,
         Metric(
             "answered_mean",
             "mean answer",
@@ -112,5 +112,5 @@ class Survey(Trait):
         return None
 
 
-SURVEY_SHAPE = Survey()
-SHAPE, SENTENCE_SHAPE, SENTENCE_PAIR_SHAPE = Trait(), Sentences(), SentencePairs()
+SURVEY_SHAPE = SurveyShape()
+SHAPE, SENTENCE_SHAPE, SENTENCE_PAIR_SHAPE = TraitShape(), SentencesShape(), SentencePairsShape()

@@ -17,8 +17,8 @@ from stereometer.backends.local.generation import Writer
 from stereometer.backends.local.masked import Masked
 from stereometer.exports.board.tables import tables_of
 from stereometer.measures.forced_choice.method import PAIR
-from stereometer.measures.forced_choice.method import Options as ChoiceOptions
-from stereometer.measures.recognition.method import ZERO_SHOT, Options
+from stereometer.measures.forced_choice.method import ChoiceOptions as ChoiceOptions
+from stereometer.measures.recognition.method import ZERO_SHOT, RecognitionOptions
 from stereometer.report.load import groups_of
 from stereometer.runs.cache import Cache
 from stereometer.runs.open import open_benchmark
@@ -118,12 +118,12 @@ def test_a_model_with_a_template_is_asked_through_it(zoo: Zoo, tmp_path: Path) -
     assert measure.chat
     assert measure.template_by == backend.abilities.chat_template
     assert not PAIR.bind(zoo.backend("gpt2"), "sound", ChoiceOptions()).chat
-    asked = ZERO_SHOT.bind(backend, "sound", Options())
+    asked = ZERO_SHOT.bind(backend, "sound", RecognitionOptions())
     assert asked.recorded["chat_template"] == backend.abilities.chat_template
     for raw in (
-        ZERO_SHOT.bind(backend, "sound", Options(chat=False)),
-        ZERO_SHOT.bind(backend, "sound", Options(likelihood=True)),
-        ZERO_SHOT.bind(backend, "paper", Options()),
+        ZERO_SHOT.bind(backend, "sound", RecognitionOptions(chat=False)),
+        ZERO_SHOT.bind(backend, "sound", RecognitionOptions(likelihood=True)),
+        ZERO_SHOT.bind(backend, "paper", RecognitionOptions()),
         PAIR.bind(backend, "paper", ChoiceOptions()),
     ):
         assert raw.recorded["chat"] is False
