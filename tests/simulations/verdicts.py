@@ -13,6 +13,7 @@ from stereometer.findings.align.estimates import OVER_BOTH, CellPart, _tau
 from stereometer.findings.compare import Compared, _adjusted
 from stereometer.findings.curve import trend_of
 from stereometer.findings.relate import family_means
+from stereometer.measures.asking import Conversation
 from stereometer.measures.survey.method import ModelSurvey, SurveyOptions
 from stereometer.shapes.cat import differences as changes
 from stereometer.shapes.cat.points import KINDS, TASKS, headline_slices
@@ -128,7 +129,9 @@ def surveys(habit: Habit, repeats: int, sets: int, groups: int = 6, seed: int = 
     asked = [scale for scale in scales if scale.slices["group"] in names]
     rng, claimed = np.random.default_rng(seed), 0
     for at in range(sets):
-        measure = ModelSurvey("survey@1", SurveyOptions(repeats=repeats, seed=at), False, "")
+        measure = ModelSurvey(
+            "survey@1", SurveyOptions(repeats=repeats, seed=at), Conversation(False)
+        )
         scores = []
         for question in measure.items(asked)[0]:
             answered = habit(rng, question.place)

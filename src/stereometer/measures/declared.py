@@ -133,18 +133,6 @@ def scored(item: Item, values: Mapping[str, float]) -> Score:
     return Score(item.id, item.slices, values, texts=item.texts)
 
 
-def in_chat(backend: Backend, wanted: bool | None, variant: Variant) -> bool:
-    """Whether a model is asked through its chat template: as wanted, else wherever it has one,
-    except where a paper is followed, whose models had none."""
-    has_template = bool(backend.abilities.chat_template)
-    if wanted and not has_template:
-        raise ModelError(
-            f"{backend.card.name} has no chat template. It was not taught to hold a "
-            "conversation. Ask without --chat."
-        )
-    return has_template and variant != "paper" if wanted is None else wanted
-
-
 STEREOSET = "StereoSet, Nadeem et al. 2021"
 CROWS_PAIRS = "CrowS-Pairs, Nangia et al. 2020"
 SENSITIVITY = "SeT, Cao et al. 2022"

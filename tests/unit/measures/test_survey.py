@@ -11,8 +11,14 @@ import pytest
 import stereometer
 from stereometer.benchmarks.abc import survey
 from stereometer.errors import StereometerError
-from stereometer.measures.survey.method import ModelSurvey, ShownScales, SurveyOptions, template
-from stereometer.measures.survey.reading import read
+from stereometer.measures.asking import Conversation
+from stereometer.measures.survey.method import (
+    ModelSurvey,
+    ShownScales,
+    SurveyOptions,
+    read,
+    template,
+)
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import jobs_in_words
 from stereometer.runs.stored import Run, run_of
@@ -189,7 +195,7 @@ def test_repeats_differ_in_order_and_poles_and_a_seed_repeats_them() -> None:
     scales = survey.SOURCE.benchmark(survey.read(survey.packaged())[0], "").items("survey")
     pages: dict[int, list[list[tuple[ShownScales, ...]]]] = {}
     for seed in (0, 0, 1):
-        measure = ModelSurvey("survey@1", SurveyOptions(repeats=4, seed=seed), False, "")
+        measure = ModelSurvey("survey@1", SurveyOptions(repeats=4, seed=seed), Conversation(False))
         questions, _ = measure.items(scales)
         pages.setdefault(seed, []).append([question.page for question in questions])
     first, again = pages[0]

@@ -8,16 +8,14 @@ there is no score: ties alone would look like the ideal.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from itertools import combinations
 from typing import Any
 
+from stereometer.measures.asking import Conversation, filled_in, packaged
 from stereometer.measures.cat_rules import filled
-from stereometer.measures.declared import Bound, Declared, answers_of, in_chat
+from stereometer.measures.declared import Bound, Declared, answers_of
 from stereometer.measures.forced_choice.habits import (
     chosen,
     first_position,
@@ -51,15 +49,12 @@ Comparison = tuple[str, str]
 """Two candidates by name, in the order in which they are compared."""
 
 
-@cache
 def template(name: str) -> str:
-    folder = resources.files("stereometer.measures.forced_choice").joinpath("templates")
-    return folder.joinpath(f"{name}.txt").read_text("utf-8").removesuffix("\n")
+    return packaged("forced_choice", "templates", f"{name}.txt")
 
 
 def prompt(name: str, first: str, second: str, context: str = "") -> str:
-    slots = {"first": first, "second": second, "context": context}
-    return re.sub(r"\{(\w+)\}", lambda slot: slots[slot[1]], template(name))
+    return filled_in(template(name), {"first": first, "second": second, "context": context})
 
 
 @dataclass(frozen=True)
@@ -105,33 +100,21 @@ class ForcedChoice(Bound):
 
     name: str
     shown: Presentation
-    chat: bool
-    system: str = ""
-    template_by: str = ""
-    """Whose chat template is applied."""
+    conversation: Conversation
 
     @property
     def recorded(self) -> dict[str, Any]:
         """What a result records of the asking."""
         prompts = digest_of([template(name) for name in (ACROSS, WITHIN)])[:16]
-        asking = {
-            "chat": self.chat,
-            "temperature": 0.0,
-            "max_tokens": MOST_TOKENS,
-            "prompts": prompts,
-        }
-        if not self.chat:
-            return asking
-        return asking | {"chat_template": self.template_by, "system": digest_of(self.system)[:16]}
+        asking = {"temperature": 0.0, "max_tokens": MOST_TOKENS, "prompts": prompts}
+        return {"chat": self.conversation.chat} | asking | self.conversation.recorded
 
     @property
     def comparisons(self) -> list[Comparison]:
         return list(combinations(self.shown.candidates, 2))
 
     def items(self, items: Sequence[Any]) -> tuple[Sequence[Any], Notes]:
-        if not self.chat:
-            return items, ()
-        return items, (f"Asked as a conversation; chat template: {self.template_by}.",)
+        return items, self.conversation.notes
 
     def plan(self, item: Any) -> Requests:
         if item.unscorable:
@@ -145,10 +128,9 @@ class ForcedChoice(Bound):
         texts, context = self.shown.texts(item), self.shown.context(item)
         name = WITHIN if context is None else ACROSS
         question = prompt(name, texts[first], texts[second], context or "")
-        if not self.chat:
-            return Generate(f"{question}\nAnswer:", max_tokens=MOST_TOKENS, stop=("\n",))
-        turns = ((("system", self.system),) if self.system else ()) + (("user", question),)
-        return Generate(messages=turns, max_tokens=MOST_TOKENS)
+        asked = self.conversation.fields(question, f"{question}\nAnswer:")
+        stop = () if self.conversation.chat else ("\n",)
+        return Generate(**asked, max_tokens=MOST_TOKENS, stop=stop)
 
     def score(self, item: Any, exchanged: Exchanged) -> Score:
         """For each comparison the share of orders that chose the first; for each candidate its
@@ -222,9 +204,8 @@ class ChoiceMethod(Declared):
 
     def bind(self, backend: Backend, variant: Variant, options: ChoiceOptions) -> ForcedChoice:
         self.needed_way(backend, self.reads)
-        template_by = backend.abilities.chat_template
-        chat = in_chat(backend, options.chat, variant)
-        return ForcedChoice(self.label(), self.shown, chat, options.system, template_by)
+        conversation = Conversation.of(backend, options.chat, options.system, variant)
+        return ForcedChoice(self.label(), self.shown, conversation)
 
 
 WRITES = [frozenset({Generate.kind})]

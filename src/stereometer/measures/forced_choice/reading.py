@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from stereometer.measures.recognition.reading import EMPTY, NOT_SAID, REFUSALS, REFUSED, UNPARSED
+from stereometer.measures.asking import EMPTY, NOT_SAID, REFUSALS, REFUSED, UNPARSED
 from stereometer.measures.spans import common_start
 from stereometer.types import UNWRITTEN, Answer
 

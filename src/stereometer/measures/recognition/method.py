@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.errors import ModelError, UsageError
-from stereometer.measures.declared import Declared, answers_of, in_chat
+from stereometer.measures.asking import Conversation, no_system_prompt
+from stereometer.measures.declared import Declared, answers_of
 from stereometer.measures.recognition import likelihood, misspelling
 from stereometer.measures.recognition.misspelling import read_edits, shipped_edits
 from stereometer.measures.recognition.prompts import Prompts, check_folder
@@ -92,10 +93,7 @@ class RecognitionOptions:
                 "Choose a number above 0, up to 1."
             )
         if self.system and self.chat is False:
-            raise UsageError(
-                "A system prompt was given for raw text. Only a conversation has one. Ask with "
-                "--chat, or leave it out."
-            )
+            raise no_system_prompt()
         if self.likelihood and self.chat:
             raise UsageError(
                 "--likelihood was asked for with --chat. A conversation has no label words to "
@@ -129,8 +127,7 @@ class Recognition:
     def asking(self) -> dict[str, Any]:
         """What a result records of the asking."""
         cold = self.setting is MISSPELLING
-        chat = bool(self.options.chat)
-        asking: dict[str, Any] = {
+        return {
             "setting": self.setting.name,
             "repeats": 1 if cold else self.options.repeats,
             "temperature": 0.0 if cold else self.options.temperature,
@@ -138,14 +135,13 @@ class Recognition:
             "stop": list(self.setting.stop(self.variant)),
             "prompts": self.prompts.digest,
             "likelihood": self.options.likelihood,
-            "chat": chat,
+            **self.conversation.recorded,
         }
-        if chat:
-            asking |= {
-                "chat_template": self.backend.abilities.chat_template if self.backend else "",
-                "system": digest_of(self.options.system)[:16],
-            }
-        return asking
+
+    @property
+    def conversation(self) -> Conversation:
+        by = self.backend.abilities.chat_template if self.backend else ""
+        return Conversation(bool(self.options.chat), self.options.system, by)
 
     @property
     def recorded(self) -> Mapping[str, Any]:
@@ -155,11 +151,8 @@ class Recognition:
     def notes(self) -> Notes:
         """What must be said with the numbers."""
         printed = self.variant == "paper" and not self.setting.mixed
-        notes = [SLIP] if printed and self.setting is not MISSPELLING else []
-        if self.options.chat:
-            template_by = self.asking["chat_template"]
-            notes.append(f"Asked as a conversation; chat template: {template_by}.")
-        return tuple(notes)
+        slips = (SLIP,) if printed and self.setting is not MISSPELLING else ()
+        return (*slips, *self.conversation.notes)
 
     def items(self, items: Sequence[Comment]) -> tuple[Sequence[Question], Notes]:
         """The questions that the setting asks about a sample of the comments."""
@@ -188,8 +181,7 @@ class Recognition:
 
     def plan(self, item: Question) -> Requests:
         prompt, asking, options = self.prompts.prompt(item), self.asking, self.options
-        turns = ((("system", options.system),) if options.system else ()) + (("user", prompt),)
-        question: dict[str, Any] = {"messages": turns} if options.chat else {"prompt": prompt}
+        question = self.conversation.fields(prompt)
         question |= {
             "temperature": asking["temperature"],
             "max_tokens": asking["max_tokens"],
@@ -253,7 +245,8 @@ class RecognitionMethod(Declared):
                 "Choose a causal model or a server."
             )
         wanted = False if options.likelihood and options.chat is None else options.chat
-        options = replace(options, chat=in_chat(backend, wanted, variant))
+        chat = Conversation.of(backend, wanted, options.system, variant).chat
+        options = replace(options, chat=chat)
         if options.likelihood and not able.kinds & {CausalTokens.kind, Continuation.kind}:
             raise ModelError(
                 f"{backend.card.name} gives no likelihoods of given text. It answers {able}. "

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import resources
 from pathlib import Path
 
 from stereometer.errors import UnknownName, UsageError
 from stereometer.files import read_text
+from stereometer.measures.asking import SLOT, filled_in, packaged
 from stereometer.measures.recognition.questions import Question
 from stereometer.shapes.comment.items import MISSPELLING, NEITHER, STUDY, ZERO_SHOT, Setting
 from stereometer.types import Variant, digest_of
-
-SLOT = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,7 @@ class PromptTemplate:
 
     def filled(self, slots: Mapping[str, str]) -> str:
         """In one pass: braces in a comment stay as they are."""
-        return SLOT.sub(lambda slot: slots[slot[1]], self.text)
+        return filled_in(self.text, slots)
 
     def check(self, known: tuple[str, ...], needed: str) -> None:
         names = SLOT.findall(self.text)
@@ -88,12 +85,7 @@ class Prompts:
         own = self.folder / name if self.folder else None
         if own is not None and own.exists():
             return read_text(own).removesuffix("\n")
-        return (
-            resources.files("stereometer.measures.recognition")
-            .joinpath("templates", self.variant, name)
-            .read_text("utf-8")
-            .removesuffix("\n")
-        )
+        return packaged("recognition", "templates", self.variant, name)
 
     @property
     def digest(self) -> str:

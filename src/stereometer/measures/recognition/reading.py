@@ -7,18 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from stereometer.measures.asking import NOT_SAID, REFUSALS, why_unread
 from stereometer.shapes.comment.items import SEPARATOR, UNNAMED, Setting
 from stereometer.shapes.sentences import plain_name
-from stereometer.types import FILTERED, UNWRITTEN, Answer, Variant
-
-EMPTY, UNPARSED, REFUSED = "empty", "unparsed", FILTERED
-
-REFUSALS = re.compile(
-    r"\b(i\s+(can(no|')?t|am\s+(not\s+able|unable)|won'?t|will\s+not)"
-    r"|i'?m\s+(sorry|not\s+able|unable)|as\s+an?\s+(ai|language\s+model)"
-    r"|cannot\s+(answer|assist|help|comply)|unable\s+to\s+(answer|assist|help|comply))\b",
-    re.IGNORECASE,
-)
+from stereometer.types import UNWRITTEN, Answer, Variant
 
 
 @dataclass(frozen=True)
@@ -42,9 +34,7 @@ class AnswerReader:
         )
         if label is not None:
             return {"text": text, "label": label}
-        if not text.strip():
-            return {"text": text, "skipped": EMPTY}
-        return {"text": text, "skipped": REFUSED if REFUSALS.search(plain) else UNPARSED}
+        return {"text": text, "skipped": why_unread(plain)}
 
     def _paper(self, text: str, words: Mapping[str, str]) -> str | None:
         """What the study's code does: `no` anywhere is no; `not` anywhere is not; labels are
@@ -74,13 +64,6 @@ def _sound(text: str, words: Mapping[str, str]) -> str | None:
         if REFUSALS.search(text) and not _begins_with_label(text, words)
         else first_clear(text, words)
     )
-
-
-NOT_SAID = (
-    r"\w+n't|(?:is|are|was|were|do|does|did|would|should|could)nt|can(?:no)?t"
-    r"|not|non|no|never|neither|nor|none|nothing|nobody|hardly|without|if|whether"
-)
-"""Words after which a label is denied, or not said to hold, until the clause ends."""
 
 
 GAP = r"[\s\"'*]*"

@@ -10,17 +10,24 @@ values and tests are of.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import resources
 from typing import Any
 
 from stereometer.errors import UsageError
-from stereometer.measures.declared import Declared, answers_of, in_chat
-from stereometer.measures.survey.reading import read
+from stereometer.measures.asking import (
+    Conversation,
+    filled_in,
+    no_system_prompt,
+    packaged,
+    why_unread,
+)
+from stereometer.measures.declared import Declared, answers_of
 from stereometer.shapes.trait import metrics
 from stereometer.types import (
+    UNWRITTEN,
+    Answer,
     Backend,
     Exchanged,
     Generate,
@@ -81,7 +88,7 @@ class ShownScales:
     def line(self, wording: str) -> str:
         ends = self.scale.texts["left"], self.scale.texts["right"]
         low, high = reversed(ends) if self.turned else ends
-        return _put_in(wording, {"low": low, "high": high})
+        return filled_in(wording, {"low": low, "high": high})
 
 
 @dataclass(frozen=True)
@@ -107,9 +114,8 @@ class ScaleQuestion(ItemDefaults):
         return self.scale.texts
 
 
-@cache
 def template() -> str:
-    return resources.files("stereometer.measures.survey").joinpath("page.txt").read_text("utf-8")
+    return packaged("survey", "page.txt")
 
 
 def prompt(page: Sequence[ShownScales], wording: Mapping[str, str]) -> str:
@@ -117,13 +123,7 @@ def prompt(page: Sequence[ShownScales], wording: Mapping[str, str]) -> str:
     lines = "\n".join(f"{at}. {shown.line(line)}" for at, shown in enumerate(page, 1))
     scale = page[0].scale
     slots = {"society": scale.society, "group": scale.group.label, "scales": lines}
-    return _put_in(wording.get("model_page", template()).strip(), slots)
-
-
-def _put_in(text: str, slots: Mapping[str, str]) -> str:
-    for name, value in slots.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
+    return filled_in(wording.get("model_page", template()).strip(), slots)
 
 
 @dataclass(frozen=True)
@@ -132,24 +132,19 @@ class ModelSurvey:
 
     name: str
     options: SurveyOptions
-    chat: bool
-    template_by: str
+    conversation: Conversation
     summarize = staticmethod(metrics.summarize_ratings)
 
     @property
     def recorded(self) -> Mapping[str, Any]:
         own = self.options.wording
-        asked = {
+        return {
             "repeats": self.options.repeats,
             "temperature": self.options.temperature,
             "scales": self.options.scales,
-            "prompts": digest_of(sorted(own.items()) if own else template())[:16],
-            "chat": self.chat,
+            "prompts": digest_of(sorted(own.items()) if own else f"{template()}\n")[:16],
+            **self.conversation.recorded,
         }
-        if not self.chat:
-            return asked
-        system = digest_of(self.options.system)[:16]
-        return asked | {"chat_template": self.template_by, "system": system}
 
     def items(self, items: Sequence[Any]) -> tuple[Sequence[ScaleQuestion], Notes]:
         by_group: dict[str, list[Any]] = {}
@@ -181,23 +176,24 @@ class ModelSurvey:
     def plan(self, item: ScaleQuestion) -> Requests:
         options = self.options
         text, cue = prompt(item.page, options.wording), options.wording.get("model_cue", CUE)
-        asked: dict[str, Any] = {"prompt": f"{text}\n\n{cue}\n{FIRST}"}
-        if self.chat:
-            system = (("system", options.system),) if options.system else ()
-            asked = {"messages": (*system, ("user", text))}
+        asked = self.conversation.fields(text, f"{text}\n\n{cue}\n{FIRST}")
         asked |= {
             "temperature": options.temperature,
             "max_tokens": TOKENS_A_SCALE * len(item.page),
             "seed": options.seed,
             "repeat": item.repeat,
         }
-        if not self.chat and len(item.page) == 1:
+        if not self.conversation.chat and len(item.page) == 1:
             asked["stop"] = ("\n",)
         return {"page": [Generate(**asked)]}
 
     def score(self, item: ScaleQuestion, exchanged: Exchanged) -> Score:
         (answer,) = answers_of(exchanged, "page")
-        if not self.chat and answer.text and not answer.text.lstrip().startswith(FIRST):
+        if (
+            not self.conversation.chat
+            and answer.text
+            and not answer.text.lstrip().startswith(FIRST)
+        ):
             answer = replace(answer, text=f"{FIRST}{answer.text}")
         rated, why = read(answer, len(item.page))
         if item.place not in rated:
@@ -217,14 +213,53 @@ class SurveyMethod(Declared):
 
     def bind(self, backend: Backend, variant: Variant, options: SurveyOptions) -> ModelSurvey:
         self.needed_way(backend, self.reads)
-        template_by = backend.abilities.chat_template
-        chat = in_chat(backend, options.chat, variant)
-        if options.system and not chat:
-            raise UsageError(
-                "A system prompt was given for raw text. Only a conversation has one. Ask with "
-                "--chat, or leave it out."
-            )
-        return ModelSurvey(self.label(), options, chat, template_by)
+        conversation = Conversation.of(backend, options.chat, options.system, variant)
+        if options.system and not conversation.chat:
+            raise no_system_prompt()
+        return ModelSurvey(self.label(), options, conversation)
 
 
 SURVEY = SurveyMethod("survey", "survey", {"survey": [frozenset({Generate.kind})]})
+
+
+# --------------------------------------------------------------------------------------- reading
+
+NUMBER = r"\d{1,3}(?:\.\d+)?"
+RATED = re.compile(
+    rf"^\W*(?:scale\s+)?(\d{{1,2}})[\s*_]*[.:)=–-]+[\s*_]*({NUMBER})(?![\d.]*\d)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""`3: 40`, `3. 40`, `Scale 3 - 40`."""
+ALONE = re.compile(rf"(?<![\d.\-])({NUMBER})(?![\d.]*\d)")
+LABEL = re.compile(r"^\s*1:")
+"""The number of the first scale, which a model that continues a text is given: it is no rating."""
+OUT_OF = re.compile(r"(?:/|\bout of|\bfrom 0 to|\b0 to)\s*100\b", re.IGNORECASE)
+MOST = 100.0
+
+
+def read(answer: Answer, count: int) -> tuple[Mapping[int, float], str]:
+    """The rating of each scale by its number on the page, and why those that are not there are not.
+
+    A scale that is rated twice, and not alike, has no rating.
+    """
+    text = answer.text or ""
+    if answer.end in UNWRITTEN:
+        return {}, answer.end
+    plain = OUT_OF.sub("", text)
+    rated: dict[int, set[float]] = {}
+    for number, value in RATED.findall(plain):
+        rated.setdefault(int(number), set()).add(float(value))
+    known = {
+        number: values.pop()
+        for number, values in rated.items()
+        if len(values) == 1 and 1 <= number <= count and max(values) <= MOST
+    }
+    return known if rated else _bare(plain, count), why_unread(text.replace("’", "'"))
+
+
+def _bare(text: str, count: int) -> Mapping[int, float]:
+    """Ratings without their numbers, where there are as many as scales."""
+    values = [float(value) for value in ALONE.findall(LABEL.sub("", text))]
+    if len(values) != count or max(values) > MOST:
+        return {}
+    return dict(enumerate(values, 1))
