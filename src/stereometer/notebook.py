@@ -19,7 +19,7 @@ from stereometer.errors import UnknownName, UsageError
 from stereometer.exports.figures import page_of, sized, svgs
 from stereometer.findings.relate import shipped_facts
 from stereometer.report.load import groups_of
-from stereometer.report.page import View
+from stereometer.report.page import figures_for
 from stereometer.show.control import visible
 from stereometer.show.figure import Figure, Spec
 from stereometer.show.numbers import count
@@ -135,8 +135,11 @@ class Plot:
 def figure(value: WithFigures, title: str | None = None) -> Plot:
     """A figure of the report on these runs, by its title."""
     folders: Sequence[str | Path] = getattr(value, "folders")  # noqa: B009
-    views = [View(section, group) for section, group in groups_of(folders, shipped_facts())]
-    figures = {each.title: each for view in views for each in view.content.figures if each.charts}
+    views = [
+        section.view(group, figures_for(group.first.kind))
+        for section, group in groups_of(folders, shipped_facts())
+    ]
+    figures = {each.title: each for view in views for each in view.figures if each.charts}
     if not figures:
         raise UsageError(
             "The report has no figure of this. Its numbers are not drawn. Print it, or take "

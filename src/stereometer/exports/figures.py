@@ -26,7 +26,7 @@ from stereometer.findings.relate import shipped_facts
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.load import grouped
 from stereometer.report.names import ShownNames
-from stereometer.report.page import View, asset, libraries, safe_json, script
+from stereometer.report.page import PageSection, asset, libraries, safe_json, script
 from stereometer.runs.stored import Run
 from stereometer.show import numbers
 from stereometer.show.figure import Spec
@@ -53,9 +53,8 @@ class Figures:
 
     def _written(self, runs: Sequence[Run], folder: Path) -> list[Path]:
         groups, names = grouped(runs, shipped_facts()), ShownNames()
-        views = [View(section, group, names=names) for section, group in groups]
-        contents = [view.content for view in views]
-        figures = [figure for each in contents for figure in (*each.glance, *each.figures)]
+        views = [PageSection(section, group, names=names) for section, group in groups]
+        figures = [figure for each in views for figure in (*each.glance, *each.figures)]
         charts = [(figure.title, chart) for figure in figures for chart in figure.charts]
         tables = [named for view in views for named in _tables(view)]
         specs = {chart.file: sized(chart.spec) for _, chart in charts}
@@ -132,10 +131,9 @@ def _texts(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     return Table(tuple(map(text, head)), tuple(tuple(map(text, row)) for row in rows))
 
 
-def _tables(view: View) -> Iterator[tuple[str, str, Table]]:
-    content = view.content
-    own = [("", table) for table in (*content.tables, *content.folded)]
-    own += [(figure.title, table) for figure in content.figures for table in figure.tables]
+def _tables(view: PageSection) -> Iterator[tuple[str, str, Table]]:
+    own = [("", table) for table in view.view.tables]
+    own += [(figure.title, table) for figure in view.figures for table in figure.tables]
     how = measured(view.group.first)
     for title, table in own:
         said = replace(table, foot=" ".join(filter(None, [table.foot, f"Measured by {how}."])))

@@ -9,7 +9,7 @@ from functools import cached_property
 from stereometer.report.systems import Group, System
 from stereometer.show import numbers
 from stereometer.show.figure import Fill, fill_of
-from stereometer.types import Estimate
+from stereometer.types import Estimate, Result
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,6 @@ class Matrix:
         found = [n for n, at in enumerate(self.notes.values(), 1) if (name, column) in at]
         return ", ".join(map(str, found))
 
-    def of(self, system: System) -> list[int]:
+    def of(self, result: Result) -> list[int]:
         """The numbers of all notes on a run."""
-        return [n for n, note in enumerate(self.notes, 1) if note in system.result.notes]
+        return [n for n, note in enumerate(self.notes, 1) if note in result.notes]

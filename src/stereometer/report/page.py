@@ -23,10 +23,12 @@ from stereometer.report.charts.frame import CONFIG
 from stereometer.report.looks import look
 from stereometer.report.matrix import Matrix
 from stereometer.report.names import ShownNames
-from stereometer.report.sections.section import Content, MoreFigures, Section
+from stereometer.report.sections.section import MoreFigures, Section
 from stereometer.report.systems import Group
 from stereometer.show import numbers
 from stereometer.show.figure import FILLS, Figure
+from stereometer.show.view import Verdict, View
+from stereometer.types import Result
 
 OWN_SCRIPTS = tuple(f"assets/{name}.js" for name in ("charts", "downloads", "items", "overview"))
 UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -46,8 +48,9 @@ def asset(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class View:
-    """A section as the template takes it."""
+class PageSection:
+    """A view as the template takes it, with what only a page has: the browser of items, figures of
+    the first screen, and files beside the page."""
 
     section: Section
     group: Group
@@ -56,27 +59,41 @@ class View:
     names: ShownNames = field(default_factory=ShownNames)
 
     @cached_property
-    def content(self) -> Content:
-        content = self.section.content(self.group.shown, figures_for(self.group.first.kind))
-        glance, figures = (
-            tuple(self.names.named(self.group, figure) for figure in each)
-            for each in (content.glance, content.figures)
-        )
-        content = replace(content, glance=glance, figures=figures)
+    def view(self) -> View:
         shown, count = len(self.group.shown.systems), len(self.group.systems)
-        if shown == count:
-            return content
         cut = (
             f"Verdicts, pictures and items are of the first {shown} of "
             f"{numbers.count(count, 'system')}; the table has all of them. Name fewer runs to see "
             "others, or look into the files beside this page."
         )
-        tables = tuple(self.section.tables(self.group)) if self.section.speaks else ()
-        return replace(content, lead=(*content.lead, cut), tables=tables)
+        more = figures_for(self.group.first.kind)
+        return self.section.view(self.group, more, cut if shown < count else "")
+
+    @cached_property
+    def _named(self) -> tuple[tuple[Figure, ...], ...]:
+        """Figures of the first screen, then the section's own, with names of files."""
+        first = (each for each in self.section.at_a_glance(self.group.shown) if each.charts)
+        return tuple(
+            tuple(self.names.named(self.group, figure) for figure in each)
+            for each in (first, self.view.figures)
+        )
 
     @property
-    def items(self) -> Markup:
-        return safe_json(self.content.items)
+    def glance(self) -> tuple[Figure, ...]:
+        return self._named[0]
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        return self._named[1]
+
+    @cached_property
+    def items(self) -> Mapping[str, Any] | None:
+        return self.section.items(self.group.shown)
+
+    def run(self, verdict: Verdict) -> Result:
+        """What a verdict is about."""
+        systems = self.group.systems
+        return next(each.result for each in systems if each.number == verdict.system)
 
     @property
     def id(self) -> str:
@@ -84,20 +101,20 @@ class View:
 
     @property
     def title(self) -> str:
-        return self.section.heading(self.group)
+        return self.view.title
 
     @property
     def subtitle(self) -> str:
-        return self.section.subtitle(self.group)
+        return self.view.about[0]
 
     @cached_property
     def facts(self) -> list[method.Fact]:
         return method.facts(self.group.shown)
 
 
-def at_a_glance(views: Sequence[View]) -> Figure | None:
+def at_a_glance(views: Sequence[PageSection]) -> Figure | None:
     """The figures of the first screen as one: what they have in common is said once."""
-    shown = [(view, figure) for view in views for figure in view.content.glance]
+    shown = [(view, figure) for view in views for figure in view.glance]
     if not shown:
         return None
     leads = [figure.lead for _, figure in shown]
@@ -187,15 +204,15 @@ def inlined(module: str) -> str:
 def page(shown: Sequence[tuple[Section, Group]], beside: Mapping[str, Beside] | None = None) -> str:
     files = beside or {}
     names = ShownNames()
-    views = [View(section, group, files.get(group.id), names) for section, group in shown]
+    views = [PageSection(section, group, files.get(group.id), names) for section, group in shown]
     scripts = [libraries(), script(*map(asset, OWN_SCRIPTS))]
     first = at_a_glance(views)
-    figures = [*([first] if first else []), *(f for view in views for f in view.content.figures)]
+    figures = [*([first] if first else []), *(f for view in views for f in view.figures)]
     groups = [group for _, group in shown]
     template = environment().get_template("report.html.j2")
     html = template.render(
         title=title(shown),
-        views=views,
+        sections=views,
         matrix=Matrix([row for section, group in shown for row in section.columns(group)]),
         by_chance=by_chance(groups),
         first=first,
@@ -225,7 +242,7 @@ def environment(*packages: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["look"] = look
-    environment.filters["coded"] = coded
+    environment.filters |= {"coded": coded, "safe_json": safe_json}
     return environment
 
 

@@ -50,6 +50,8 @@ class Table:
     """The table for a window that has no room for this one."""
     gap: int = 2
     """Between columns."""
+    folded: bool = False
+    """On a page behind a click."""
 
 
 def fitted(table: Table, width: int) -> tuple[Table, tuple[str, ...]]:

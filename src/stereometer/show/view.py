@@ -61,6 +61,7 @@ class View:
     parts: tuple[Paragraph | Table | View, ...] = ()
     """As they are read."""
     verdicts: tuple[Verdict, ...] = ()
+    """Of systems, on a page; in words a table says as much."""
     notes: tuple[str, ...] = ()
     """What to beware of; said under the title, and where there is none after all parts."""
     draw: Callable[[], Iterable[Figure]] = tuple
@@ -69,6 +70,12 @@ class View:
     def figures(self) -> tuple[Figure, ...]:
         """Drawn when somebody looks."""
         return tuple(self.draw())
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The paragraphs as texts."""
+        paragraphs = (part for part in self.parts if isinstance(part, Paragraph))
+        return tuple("".join(text for text, _ in each.spans) for each in paragraphs)
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -15,7 +15,6 @@ from stereometer.report.matrix import Column, entry
 from stereometer.report.sections.section import Section, drawn_from, metric_line
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import tabled
-from stereometer.report.verdict import Verdict
 from stereometer.runs.stored import Run
 from stereometer.shapes.comment.answers import confusion, confusion_by_set, out_of_scope
 from stereometer.shapes.comment.items import MISSPELLING, SETTINGS, Setting, setting_of
@@ -23,6 +22,7 @@ from stereometer.shapes.comment.view import slice_label
 from stereometer.show import numbers
 from stereometer.show.figure import SQUARE, Chart, Figure, Key
 from stereometer.show.table import Table
+from stereometer.show.view import Verdict
 from stereometer.types import Estimate, Result
 
 NAME = "balanced_accuracy"
@@ -95,7 +95,7 @@ class Comments(Section):
                 headline = f"{system.label}: {row.verdict}."
                 share = numbers.number(row.value, 0)
                 sentence = f"{share} % of the comments are turned round by some edit."
-            yield Verdict(system, row, headline, (sentence,), unit="%")
+            yield Verdict(system.number, row, headline, (sentence,), unit="%")
 
     def tables(self, group: Group) -> Iterable[Table]:
         """One for each setting: numbers of different settings do not share a column."""

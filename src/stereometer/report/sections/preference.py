@@ -12,12 +12,12 @@ from stereometer.report.figures.slices import by_slice
 from stereometer.report.items import browser
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
-from stereometer.report.verdict import Verdict
 from stereometer.shapes.shape import Contrast
 from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.show import numbers
 from stereometer.show.figure import Figure
 from stereometer.show.slices import named
+from stereometer.show.view import Verdict
 from stereometer.types import Estimate
 
 FEW_NAMES = 5
@@ -59,7 +59,7 @@ class Preference(Section, ABC):
             sentences = (*_preference(estimate, self.claim(estimate)), *self.more(system))
             details = [line for line in self._details(group, system) if line not in shared]
             headline = f"{system.label}: {numbers.short(estimate) or numbers.value(estimate)}."
-            yield Verdict(system, estimate, headline, sentences, tuple(details), "%")
+            yield Verdict(system.number, estimate, headline, sentences, tuple(details), "%")
 
     def details(self, group: Group) -> tuple[str, ...]:
         first, *others = (tuple(self._details(group, system)) for system in group.systems)

@@ -9,7 +9,7 @@ name an instance of it in the catalog under `section`, or as an entry point in t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,35 +20,15 @@ from stereometer.report.figures.differences import differences
 from stereometer.report.figures.slices import by_slice
 from stereometer.report.matrix import Column, entry, tally
 from stereometer.report.systems import Group
-from stereometer.report.verdict import Verdict
 from stereometer.runs.stored import Run
 from stereometer.show import numbers
 from stereometer.show.figure import Figure
 from stereometer.show.table import Table
+from stereometer.show.view import Verdict, View, line
 from stereometer.types import Estimate, Result
 
 MoreFigures = Callable[[Group], Iterable[Figure]]
 """What an entry `KIND/NAME` of the catalog is."""
-
-
-@dataclass(frozen=True)
-class Content:
-    """Everything the page says and shows of one group."""
-
-    lead: tuple[str, ...]
-    """All systems in a sentence or two."""
-    verdicts: tuple[Verdict, ...]
-    details: tuple[str, ...]
-    """What holds of every system, in smaller print."""
-    tables: tuple[Table, ...]
-    """Beside the verdicts."""
-    folded: tuple[Table, ...]
-    """Behind a click."""
-    figures: tuple[Figure, ...]
-    items: Mapping[str, Any] | None
-    """For the browser of items; None where there is none."""
-    glance: tuple[Figure, ...]
-    """On the first screen."""
 
 
 class Section:
@@ -82,22 +62,30 @@ class Section:
 
     # ----------------------------------------------------------------------------------- showing
 
-    def content(self, group: Group, more: Iterable[MoreFigures] = ()) -> Content:
+    def view(self, group: Group, more: Iterable[MoreFigures] = (), said: str = "") -> View:
+        """Of the systems that are shown; the table beside the verdicts has all of them, and what
+        is `said` of that stands before it."""
+        shown = group.shown
+        return View(
+            self.heading(group),
+            about=(self.subtitle(group),),
+            parts=(
+                *map(line, (*self.lead(shown), *([said] if said else ()))),
+                *(self.tables(group) if self.speaks else ()),
+                *(replace(table, folded=True) for table in self.folded(shown)),
+            ),
+            verdicts=tuple(self.verdicts(shown) if self.speaks else ()),
+            notes=tuple(self.details(shown)),
+            draw=lambda: self._drawn(shown, more),
+        )
+
+    def _drawn(self, group: Group, more: Iterable[MoreFigures]) -> Iterator[Figure]:
         figures = [curve(group), *self.figures(group)]
         shown = {figure.id for figure in figures}
         others = (plain_forest(group, name) for name in group.undeclared)
         figures += [figure for figure in others if figure.id not in shown]
         figures += [figure for add in more for figure in add(group)]
-        return Content(
-            tuple(self.lead(group)),
-            tuple(self.verdicts(group) if self.speaks else ()),
-            tuple(self.details(group)),
-            tuple(self.tables(group) if self.speaks else ()),
-            tuple(self.folded(group)),
-            tuple(figure for figure in figures if figure.charts or figure.tables),
-            self.items(group),
-            tuple(figure for figure in self.at_a_glance(group) if figure.charts),
-        )
+        return (figure for figure in figures if figure.charts or figure.tables)
 
     def heading(self, group: Group) -> str:
         return self.title or group.title
@@ -121,6 +109,7 @@ class Section:
         yield Column(group, self.heading(group), named, how, entries)
 
     def lead(self, group: Group) -> Iterable[str]:
+        """All systems in a sentence or two."""
         return ()
 
     def verdicts(self, group: Group) -> Iterator[Verdict]:
@@ -133,16 +122,19 @@ class Section:
             why = f"No {metric.label} is given: {estimate.why}."
             used = f"{shown} ({numbers.used(estimate)} used)."
             sentences = (why if estimate.value is None else used, metric.about)
-            yield Verdict(system, estimate, headline, sentences, digits=digits)
+            yield Verdict(system.number, estimate, headline, sentences, digits=digits)
 
     def details(self, group: Group) -> Iterable[str]:
+        """What holds of every system, in smaller print."""
         return ()
 
     def tables(self, group: Group) -> Iterable[Table]:
+        """Beside the verdicts."""
         table = tables.headline(group)
         return [table] if len(table.columns) > 1 else []
 
     def folded(self, group: Group) -> Iterable[Table]:
+        """Behind a click."""
         return ()
 
     def figures(self, group: Group) -> Iterator[Figure]:
@@ -155,6 +147,7 @@ class Section:
         yield from ()
 
     def items(self, group: Group) -> Mapping[str, Any] | None:
+        """For the browser of items; None where there is none."""
         return None
 
 
