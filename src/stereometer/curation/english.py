@@ -101,7 +101,11 @@ BELONGING = ("n", "an", "ian", "ese", "i", "ish")
 def mentions(text: str, term: str) -> bool:
     """Whether a term's words follow each other in a text: each itself, its plural or possessive, or
     who is from there."""
-    wanted = [_written(word, named=term[:1].isupper()) for word in _parts(term)]
+    named = term[:1].isupper()
+    wanted = [
+        forms | {form + ending for form in forms for ending in BELONGING if named}
+        for forms in map(_singular, _parts(term))
+    ]
     words = [_singular(word) for word in _parts(text)]
     return any(
         all(forms & word for forms, word in zip(wanted, words[at : at + len(wanted)], strict=True))
@@ -130,8 +134,3 @@ def _singular(word: str) -> set[str]:
 
 SHORTEST_PLURAL = 4
 """Letters of a word in `es` that may be a plural."""
-
-
-def _written(word: str, named: bool) -> set[str]:
-    forms = _singular(word)
-    return forms | {form + ending for form in forms for ending in BELONGING if named}

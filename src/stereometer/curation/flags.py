@@ -9,12 +9,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
+from itertools import chain
 from math import ceil
 from typing import Any
 
 from stereometer.curation.english import AGREEMENT, content_words, mentions, wrong_article
 from stereometer.shapes.cat.items import BLANK, Cat
-from stereometer.shapes.pair.items import Edit, Pair
+from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.sentences import SentenceItem, words_of
 from stereometer.types import Item
 
@@ -63,15 +64,11 @@ def near(sets: Mapping[str, frozenset[str]], least: float = NEAR) -> dict[str, s
         for word in prefix:
             seen[word].append(name)
             if len(seen[word]) > MOST:
-                seen[word] = _kept(seen[word], nearest)
+                # The latest that have no near one yet, and the latest of those that have.
+                lone = [id_ for id_ in seen[word] if id_ not in nearest]
+                paired = [id_ for id_ in seen[word] if id_ in nearest]
+                seen[word] = [*paired[-MOST // 4 :], *lone[-MOST // 4 :]]
     return nearest
-
-
-def _kept(names: Sequence[str], nearest: Mapping[str, str]) -> list[str]:
-    """The latest that have no near one yet, and the latest of those that have."""
-    lone = [name for name in names if name not in nearest]
-    paired = [name for name in names if name in nearest]
-    return [*paired[-MOST // 4 :], *lone[-MOST // 4 :]]
 
 
 def alike(first: frozenset[str], second: frozenset[str]) -> float:
@@ -180,11 +177,6 @@ def _intra(check: Callable[[Cat, Background], str | None]) -> Check:
 # ------------------------------------------------------------------------------------------- checks
 
 
-def _several_blanks(item: Cat, background: Background) -> str | None:
-    count = item.context.count(BLANK)
-    return f"{count} blanks" if count > 1 else None
-
-
 def _glued_blank(item: Cat, background: Background) -> str | None:
     words = item.context.split()
     return None if BLANK in words else next((word for word in words if BLANK in word), None)
@@ -233,15 +225,6 @@ def _uneven(item: SentenceItem, background: Background) -> str | None:
     return f"{min(lengths)} and {max(lengths)} words"
 
 
-def _article(item: SentenceItem, background: Background) -> str | None:
-    articles = item.articles
-    return next((f"{word} {next_}" for word, next_ in articles if wrong_article(word, next_)), None)
-
-
-def _empty(item: SentenceItem, background: Background) -> str | None:
-    return next((name for name, text in item.texts.items() if not text.strip()), None)
-
-
 def _same_sides(item: Pair, background: Background) -> str | None:
     same = item.sent_more.split() == item.sent_less.split() and item.sent_more.strip()
     return "both sentences are the same" if same else None
@@ -249,9 +232,8 @@ def _same_sides(item: Pair, background: Background) -> str | None:
 
 def _more_than_group(item: Pair, background: Background) -> str | None:
     """One kind of replacement, of a few words by a few words, is a change of group; what agrees
-    with
-    it is not counted."""
-    changes = [edit for edit in item.edits if not _agrees(edit)]
+    with it is not counted."""
+    changes = [edit for edit in item.edits if not set(chain(*edit)) <= AGREEMENT]
     if not all(all(edit) for edit in changes):
         return "words added or left out"
     if any(len(side) > LONGEST_GROUP for edit in changes for side in edit):
@@ -279,18 +261,10 @@ def _names(item: Pair, background: Background) -> str | None:
     return ", ".join(dict.fromkeys(names)) or None
 
 
-def _agrees(edit: Edit) -> bool:
-    return all(word in AGREEMENT for side in edit for word in side)
-
-
 def _disagreement(item: SentenceItem, background: Background) -> str | None:
     own, voters = item.own_votes or (1, 1)
     is_low = item.own_votes is not None and own / voters < background.agreed - 1e-9
     return f"{own} of {voters}" if is_low else None
-
-
-def _target_missing(item: Cat, background: Background) -> str | None:
-    return None if mentions(" ".join(item.texts.values()), item.target) else item.target
 
 
 def _related(item: Cat, background: Background) -> str | None:
@@ -302,14 +276,29 @@ def _related(item: Cat, background: Background) -> str | None:
 CAT, PAIR, BOTH = ("cat",), ("pair",), ("cat", "pair")
 FLAGS: tuple[Flag, ...] = (
     Flag("no-blank", CAT, _intra(lambda item, _: None if BLANK in item.context else "no BLANK")),
-    Flag("several-blanks", CAT, _intra(_several_blanks)),
+    Flag(
+        "several-blanks",
+        CAT,
+        _intra(lambda item, _: f"{n} blanks" if (n := item.context.count(BLANK)) > 1 else None),
+    ),
     Flag("glued-blank", CAT, _intra(_glued_blank)),
     Flag("not-filled", CAT, _intra(_not_filled)),
     Flag("case-differs", CAT, _intra(_case)),
     Flag("glued-filler", CAT, _intra(_glued_filler), needs_words=True),
     Flag("uneven-lengths", BOTH, _uneven),
-    Flag("article", BOTH, _article, english=True),
-    Flag("empty", BOTH, _empty),
+    Flag(
+        "article",
+        BOTH,
+        lambda item, _: next(
+            (f"{a} {word}" for a, word in item.articles if wrong_article(a, word)), None
+        ),
+        english=True,
+    ),
+    Flag(
+        "empty",
+        BOTH,
+        lambda item, _: next((name for name, text in item.texts.items() if not text.strip()), None),
+    ),
     Flag("same-sides", PAIR, _same_sides),
     Flag("more-than-group", PAIR, _more_than_group, english=True),
     Flag("far-apart", PAIR, _far_apart),
@@ -318,7 +307,13 @@ FLAGS: tuple[Flag, ...] = (
     Flag("duplicate", BOTH, lambda item, background: background.repeats.get(item.id)),
     Flag("near-duplicate", BOTH, lambda item, background: background.nearly.get(item.id)),
     Flag("disagreement", BOTH, _disagreement, needs_votes=True),
-    Flag("target-missing", CAT, _target_missing),
+    Flag(
+        "target-missing",
+        CAT,
+        lambda item, _: (
+            None if mentions(" ".join(item.texts.values()), item.target) else item.target
+        ),
+    ),
     Flag("unrelated-overlap", CAT, _related, english=True),
 )
 

@@ -115,15 +115,10 @@ def keywords(
         for word, count in counts.items():
             here, there = 1e6 * count / counts.total(), frequency(word)
             score = (here + smoothing) / (there + smoothing)
-            if score > 1 and spread[word] >= fewest and not _is_target(word, left_out):
+            # A target term, its plural or its possessive.
+            ends = ("", "'s", "s", "es")
+            is_target = any(word.removesuffix(end) in left_out for end in ends)
+            if score > 1 and spread[word] >= fewest and not is_target:
                 scored.append(Keyword(domain, word, score, count, spread[word], here, there))
         keywords += sorted(scored, key=lambda keyword: (-keyword.score, keyword.word))[:top]
     return keywords
-
-
-def _is_target(word: str, left_out: set[str]) -> bool:
-    """A target term, its plural or its possessive."""
-    return any(
-        form in left_out
-        for form in (word, word.removesuffix("'s"), word.removesuffix("s"), word.removesuffix("es"))
-    )

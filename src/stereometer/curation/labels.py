@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ from stereometer.files import replacing
 from stereometer.options import Option, verb
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.cat import files as cat_files
-from stereometer.shapes.cat.items import LABELS, Candidate, Cat
+from stereometer.shapes.cat.items import LABELS, Cat
 from stereometer.shapes.pair import files as pair_files
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.sentences import words_of
@@ -71,19 +71,11 @@ def judge_cat(
         return JudgedCat(cat.id, golds, f"fewer than {agree} agree on an association")
     if sorted(golds.values(), key=str) != sorted(LABELS):
         return JudgedCat(cat.id, golds, "the labels are not one of each kind")
-    return JudgedCat(cat.id, golds, "", _relabelled(cat, candidates, golds, votes))
-
-
-def _relabelled(
-    cat: Cat,
-    candidates: Iterable[Candidate],
-    golds: Mapping[str, str | None],
-    votes: Mapping[str, Sequence[str]],
-) -> Cat:
     by_label = {
         str(golds[each.id]): replace(each, votes=tuple(votes[each.id])) for each in candidates
     }
-    return replace(cat, candidates={label: by_label[label] for label in LABELS})
+    relabelled = replace(cat, candidates={label: by_label[label] for label in LABELS})
+    return JudgedCat(cat.id, golds, "", relabelled)
 
 
 STRENGTH = {"demonstrates": 1, "neither": 0, "violates": -1}

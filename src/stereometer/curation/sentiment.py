@@ -82,16 +82,13 @@ def _by_sign(texts: Iterable[str], backend: Backend) -> dict[str, int]:
 
 
 def tones(items: Sequence[SentenceItem], signs: Signs) -> list[Tone]:
-    return [
-        _tone(domain, label, [by_item[at] for at in places])
-        for domain, places in _domains(items)
-        for label, by_item in signs.items()
-    ]
-
-
-def _tone(domain: str, label: str, values: Sequence[int]) -> Tone:
-    shares = [100 * values.count(sign) / len(values) for sign in (-1, 0, 1)]
-    return Tone(domain, label, len(values), *shares)
+    tones = []
+    for domain, places in _domains(items):
+        for label, by_item in signs.items():
+            values = [by_item[at] for at in places]
+            shares = [100 * values.count(sign) / len(values) for sign in (-1, 0, 1)]
+            tones.append(Tone(domain, label, len(values), *shares))
+    return tones
 
 
 def _domains(items: Sequence[SentenceItem]) -> Iterator[tuple[str, list[int]]]:
@@ -112,7 +109,13 @@ def contrasts(
         _contrast(domain, change[places], [clusters[at] for at in places], shape, settings)
         for domain, places in _domains(items)
     ]
-    return [*_judged(contrasts[:1], settings.level), *_judged(contrasts[1:], settings.level)]
+
+    def verdict(contrast: ToneContrast, p: float) -> Said:
+        if p >= 1 - settings.level:
+            return SAME, False
+        return f"stereotypes sound {'more' if contrast.difference > 0 else 'less'} negative", True
+
+    return [*corrected(contrasts[:1], verdict), *corrected(contrasts[1:], verdict)]
 
 
 def _contrast(
@@ -154,13 +157,3 @@ def _drawn(domain: str, parts: Sequence[Floats], settings: Settings) -> tuple[fl
         return low, high
     room = 100 - wilson_percent(100, n, settings.level)[0]  # items that all agree are no certainty
     return max(-100.0, low - room), min(100.0, high + room)
-
-
-def _judged(contrasts: Sequence[ToneContrast], level: float) -> list[ToneContrast]:
-    return corrected(contrasts, lambda contrast, p: _verdict(contrast, p, level))
-
-
-def _verdict(contrast: ToneContrast, p: float, level: float) -> Said:
-    if p >= 1 - level:
-        return SAME, False
-    return f"stereotypes sound {'more' if contrast.difference > 0 else 'less'} negative", True

@@ -107,17 +107,14 @@ def bundles_of(items: Sequence[SentenceItem], largest: float) -> tuple[list[Item
 
 def bundled(items: Sequence[SentenceItem], marks: Marks) -> list[ItemBundle]:
     """Items connected by marks, directly or through others; one without a mark stands by itself."""
-    words = [marks(item) for item in items]
-    return [
-        _bundle([items[at] for at in places], frozenset().union(*(words[at] for at in places)))
-        for places in connected(words)
-    ]
-
-
-def _bundle(items: Sequence[SentenceItem], words: frozenset[str]) -> ItemBundle:
-    counts = Counter(f"{item.shape} {item.domain}" for item in items)
-    domain = min(counts, key=lambda name: (-counts[name], name))
-    return ItemBundle(domain, tuple(sorted(words)) or (items[0].id,), tuple(items))
+    words, bundles = [marks(item) for item in items], []
+    for places in connected(words):
+        its = tuple(items[at] for at in places)
+        shared = sorted(frozenset().union(*(words[at] for at in places)))
+        counts = Counter(f"{item.shape} {item.domain}" for item in its)
+        domain = min(counts, key=lambda name: (-counts[name], name))
+        bundles.append(ItemBundle(domain, tuple(shared) or (its[0].id,), its))
+    return bundles
 
 
 SHARE = 0.25

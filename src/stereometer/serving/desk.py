@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from queue import Empty, Queue
 from threading import Thread
 
@@ -79,18 +80,19 @@ class Desk:
         requests: dict[str, Request] = {}
         for request, future in batch:
             waiting.setdefault(request.key, []).append(future)
-            requests[request.key] = _cancellable(request, waiting[request.key])
+            futures = waiting[request.key]
+            if isinstance(request, Generate):
+                request = replace(request, abandoned=partial(_all_cancelled, futures))
+            requests[request.key] = request
         for key, answer in self.backend.answer(requests):
             for future in waiting.pop(key):
                 _settle(future, answer)
-            if all(future.cancelled() for futures in waiting.values() for future in futures):
+            if all(map(_all_cancelled, waiting.values())):
                 return  # nobody waits for the rest
 
 
-def _cancellable(request: Request, futures: Sequence[Future[Answer]]) -> Request:
-    if not isinstance(request, Generate):
-        return request
-    return replace(request, abandoned=lambda: all(future.cancelled() for future in futures))
+def _all_cancelled(futures: Sequence[Future[Answer]]) -> bool:
+    return all(future.cancelled() for future in futures)
 
 
 def _settle(future: Future[Answer], answer: Answer | Exception) -> None:

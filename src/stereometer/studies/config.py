@@ -53,6 +53,12 @@ class Pay(_Section):
     def hourly(self) -> float:
         return 60 * self.complete / self.minutes
 
+    def amount(self, outcome: str) -> float:
+        """Who fails a check is paid like everybody who finishes."""
+        return {"complete": self.complete, "failed": self.complete, "left": self.left}.get(
+            outcome, 0.0
+        )
+
 
 class Codes(_Section):
     complete: str = Field(pattern=CODE)
@@ -68,9 +74,18 @@ class Codes(_Section):
         return self
 
 
+PANELS: dict[str, tuple[str, ...]] = {
+    "open": (),
+    "link": ("invite",),
+    "prolific": ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"),
+    "mechanical-turk": ("workerId", "assignmentId", "hitId"),
+}
+"""How people arrive: what each panel puts into the address of the study. The first says who it is;
+the same person may come back in another session."""
+
+
 class Panel(_Section):
     name: Literal["open", "link", "prolific", "mechanical-turk"] = "open"
-    """How people arrive."""
     return_url: str = Field(default="", pattern=RETURN)
     """Where people go back to; {code} stands for the completion code."""
 

@@ -10,7 +10,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import func, select, text
 
 from stereometer.errors import UsageError
 from stereometer.shapes.cat.items import Cat
@@ -122,33 +122,25 @@ def move_to(folder: Path, url: str) -> int:
         source.read() as reading,
         target.write() as writing,
     ):
-        return _moved(reading, writing)
-
-
-def _moved(reading: Connection, writing: Connection) -> int:
-    if writing.execute(select(func.count()).select_from(answers)).scalar():
-        raise UsageError(
-            "The PostgreSQL database already holds answers. A study is moved to an empty one. "
-            "Name another."
+        if writing.execute(select(func.count()).select_from(answers)).scalar():
+            raise UsageError(
+                "The PostgreSQL database already holds answers. A study is moved to an empty one. "
+                "Name another."
+            )
+        count = 0
+        for table in metadata.sorted_tables:
+            rows = [row._asdict() for row in reading.execute(select(table))]
+            if rows:
+                writing.execute(table.insert(), rows)
+            count += len(rows)
+        # New answers are numbered after those that were copied.
+        writing.execute(
+            text(
+                "SELECT setval(pg_get_serial_sequence('answers', 'number'), "
+                "(SELECT coalesce(max(number), 1) FROM answers))"
+            )
         )
-    count = 0
-    for table in metadata.sorted_tables:
-        rows = [row._asdict() for row in reading.execute(select(table))]
-        if rows:
-            writing.execute(table.insert(), rows)
-        count += len(rows)
-    _number_on(writing)
     return count
-
-
-def _number_on(connection: Connection) -> None:
-    """Let new answers be numbered after those that were copied."""
-    connection.execute(
-        text(
-            "SELECT setval(pg_get_serial_sequence('answers', 'number'), "
-            "(SELECT coalesce(max(number), 1) FROM answers))"
-        )
-    )
 
 
 def remove_copies(study: Study, participant: str) -> int:
@@ -170,16 +162,12 @@ def remove_copies(study: Study, participant: str) -> int:
     if count:
         _write(study, kept)
     if (study.folder / FILE).exists():
-        _remove_from_versions(study, participant)
+        with closing(open_database(study.folder)) as database, database.write() as connection:
+            for version in versions_of(connection):
+                copy = copy_of(study, version.number)
+                _write(copy, _kept(copy, participant))
+                refreeze(connection, study, version.number)
     return count
-
-
-def _remove_from_versions(study: Study, participant: str) -> None:
-    with closing(open_database(study.folder)) as database, database.write() as connection:
-        for version in versions_of(connection):
-            copy = copy_of(study, version.number)
-            _write(copy, _kept(copy, participant))
-            refreeze(connection, study, version.number)
 
 
 def _kept(study: Study, participant: str) -> dict[str, Cat | Pair]:

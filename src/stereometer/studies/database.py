@@ -153,7 +153,15 @@ class Database:
         with self.turn, self.engine.connect() as connection:
             bare = connection.execution_options(isolation_level="AUTOCOMMIT")
             try:
-                busy = _truncate(bare) if sqlite else _vacuum(bare)
+                busy = False
+                if sqlite:  # a reader keeps it from emptying its write-ahead log
+                    bare.exec_driver_sql(f"PRAGMA busy_timeout={1000 * SCRUB_SECONDS}")
+                    busy = bare.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+                    bare.exec_driver_sql(f"PRAGMA busy_timeout={1000 * WAIT_SECONDS}")
+                else:
+                    bare.exec_driver_sql(f"SET lock_timeout = '{SCRUB_SECONDS}s'")
+                    bare.exec_driver_sql("VACUUM FULL")
+                    bare.exec_driver_sql("RESET lock_timeout")
             except DBAPIError:
                 busy = True
         if busy:
@@ -166,21 +174,6 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
-
-
-def _truncate(bare: Connection) -> bool:
-    """Whether a reader kept SQLite from emptying its write-ahead log."""
-    bare.exec_driver_sql(f"PRAGMA busy_timeout={1000 * SCRUB_SECONDS}")
-    busy = bare.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
-    bare.exec_driver_sql(f"PRAGMA busy_timeout={1000 * WAIT_SECONDS}")
-    return bool(busy)
-
-
-def _vacuum(bare: Connection) -> bool:
-    bare.exec_driver_sql(f"SET lock_timeout = '{SCRUB_SECONDS}s'")
-    bare.exec_driver_sql("VACUUM FULL")
-    bare.exec_driver_sql("RESET lock_timeout")
-    return False
 
 
 def open_database(folder: Path, url: str | None = None) -> Database:

@@ -18,12 +18,12 @@ from typing import Any
 from sqlalchemy import select
 
 from stereometer.errors import UsageError
-from stereometer.studies.config import Pay
+from stereometer.files import replacing, write_json
+from stereometer.studies.config import PANELS
 from stereometer.studies.database import Database, open_database, participants, payments
 from stereometer.studies.kinds.judging import JUDGE_PAIRS
-from stereometer.studies.panels import PANELS
 from stereometer.studies.people import Edition, Participant, edition_of, open_edition
-from stereometer.studies.statement import write_croissant, write_statement
+from stereometer.studies.statement import croissant, statement
 from stereometer.studies.study import Study
 from stereometer.studies.tables import (
     Written,
@@ -81,8 +81,10 @@ def write_export(edition: Edition, out: Path) -> dict[str, Any]:
     written = WRITERS[study.kind.name](study, counted, ids, out)
     facts = tuple(filter(None, (*written.facts, edition.fact)))
     files = [*written.files, *_about_people(edition, ids, lot, out)]
-    files.append(write_statement(edition, Written(files, facts), out))
-    write_croissant(study, files, facts, out)
+    with replacing(out / "data-statement.md") as file:
+        file.write(statement(edition, Written(files, facts)))
+    files.append(out / "data-statement.md")
+    write_json(out / "croissant.json", croissant(study, files, facts))
     return {
         "schema": "study-export@1",
         "folder": str(out),
@@ -136,7 +138,7 @@ def payment_rows(study: Study, url: str | None = None) -> list[dict[str, Any]]:
             "hash": row.person,
             "outcome": row.outcome,
             "code": getattr(codes, row.outcome),
-            "amount": amount(pay, row.outcome),
+            "amount": pay.amount(row.outcome),
         }
         for row in rows
     ]
@@ -145,26 +147,11 @@ def payment_rows(study: Study, url: str | None = None) -> list[dict[str, Any]]:
 def write_payments(study: Study, to: Path, url: str | None = None) -> int:
     """The rows as a table that only its owner can read; writers' bonuses in another beside it."""
     rows = payment_rows(study, url)
-    ids = PANELS[study.config.panel.name].parameters or ("visit",)
-    _own_table(to, (*ids, "hash", "outcome", "code", "amount"), rows)
-    if bonuses := _bonuses(study, url):
-        _own_table(to.with_name(f"{to.stem}-bonuses.csv"), tuple(bonuses[0]), bonuses)
+    ids = PANELS[study.config.panel.name] or ("visit",)
+    write_table(to, (*ids, "hash", "outcome", "code", "amount"), rows).chmod(0o600)
+    if study.kind is JUDGE_PAIRS:  # the writing study's payments have the same hashes
+        edition = open_edition(study, url)
+        if bonuses := bonus_rows(edition.study, edition.counted):
+            path = to.with_name(f"{to.stem}-bonuses.csv")
+            write_table(path, tuple(bonuses[0]), bonuses).chmod(0o600)
     return len(rows)
-
-
-def _own_table(to: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    write_table(to, columns, rows)
-    to.chmod(0o600)
-
-
-def _bonuses(study: Study, url: str | None) -> list[dict[str, Any]]:
-    """Of those whose pairs were judged; the writing study's payments have the same hashes."""
-    if study.kind is not JUDGE_PAIRS:
-        return []
-    edition = open_edition(study, url)
-    return bonus_rows(edition.study, edition.counted)
-
-
-def amount(pay: Pay, outcome: str) -> float:
-    """Who fails a check is paid like everybody who finishes."""
-    return {"complete": pay.complete, "failed": pay.complete, "left": pay.left}.get(outcome, 0.0)

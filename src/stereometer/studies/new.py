@@ -66,7 +66,10 @@ def new_study(
         for language in languages:
             copy_texts(kind, language, folder / "texts" / language)
         _write_toml(folder / "study.toml", kind, languages, source)
-        write_secrets(folder, new_secrets(_person_key(source)))
+        # The key of the study that it continues: its writers are known.
+        continues = source is not None and (Path(source) / "study.toml").is_file()
+        key = read_secrets(Path(str(source))).person_key if continues else None
+        write_secrets(folder, new_secrets(key))
         (folder / ".gitignore").write_text("secrets.json\nstudy.sqlite*\n", encoding="utf-8")
         return open_study(folder)
     except StereometerError:
@@ -81,13 +84,6 @@ def _write_toml(path: Path, kind: str, languages: Sequence[str], source: str | N
     count = len(Study(path.parent, read_config(path)).units)
     if count < per_person:
         path.write_text(_toml(kind, languages, source, max(1, count)), encoding="utf-8")
-
-
-def _person_key(source: str | None) -> str | None:
-    """That of the study it continues, so that its writers are known."""
-    if source is None or not (Path(source) / "study.toml").is_file():
-        return None
-    return read_secrets(Path(source)).person_key
 
 
 def _source(kind: str, source: str | None, sample: int | None, seed: int) -> StudySource:
@@ -140,18 +136,14 @@ def _toml(kind: str, languages: Sequence[str], source: str | None, per_person: i
     text = template.read_text("utf-8").format(
         kind=kind,
         title=chosen.does,
-        languages=_quoted(languages),
-        questions=_quoted(chosen.defaults.demographics),
+        languages=", ".join(f'"{name}"' for name in languages),
+        questions=", ".join(f'"{name}"' for name in chosen.defaults.demographics),
         per_person=per_person,
         defaults=chosen.defaults,
         left=chosen.defaults.pay / 4,
         codes="\n".join(codes),
     )
     return text + _options(chosen.settings, source)
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names)
 
 
 def _options(settings: str, source: str | None) -> str:

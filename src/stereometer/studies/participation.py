@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
+from stereometer.studies.config import PANELS
 from stereometer.studies.database import (
     Database,
     answers,
@@ -26,12 +27,10 @@ from stereometer.studies.database import (
 )
 from stereometer.studies.fields import Form
 from stereometer.studies.kinds.kind import INSTRUCTIONS, Page, Respondent, last_pages
-from stereometer.studies.panels import PANELS
 from stereometer.studies.people import (
     COUNTED,
     OPEN,
     RETURNED,
-    Participant,
     everybody,
     kept,
     lease,
@@ -63,7 +62,7 @@ class PanelArrival:
     @property
     def identity(self) -> str:
         """What says who it is, whichever session they come in."""
-        names = PANELS[self.panel].person or tuple(self.ids)
+        names = PANELS[self.panel][:1] or tuple(self.ids)
         return json.dumps({name: self.ids[name] for name in names})
 
     @property
@@ -141,10 +140,13 @@ class Participation:
         version = join(connection, self.study, self.clock())
         hashed = self.study.secrets.person
         person = hashed(arrival.panel, arrival.identity)
-        names = self._units_for(connection, person, version)
+        now, quota = self.clock(), self.study.config.quota
+        taken = places_taken(connection, now, version)
+        others = [unit for unit in self.study.units if unit.writer != person]
+        names = least_filled(others, taken, quota.judgements, quota.per_person, self.lot)
         if not names:
             return None
-        now, id_ = self.clock(), f"{self.lot.getrandbits(64):016x}"
+        id_ = f"{self.lot.getrandbits(64):016x}"
         connection.execute(
             participants.insert().values(
                 id=id_,
@@ -159,14 +161,8 @@ class Participation:
         connection.execute(
             payments.insert().values(participant=id_, ids=json.dumps(dict(arrival.ids)))
         )
-        lease(connection, id_, names, self.study.config.quota.expiry(now))
+        lease(connection, id_, names, quota.expiry(now))
         return id_
-
-    def _units_for(self, connection: Connection, person: str, version: int) -> list[str]:
-        quota = self.study.config.quota
-        others = [unit for unit in self.study.units if unit.writer != person]
-        taken = places_taken(connection, self.clock(), version)
-        return least_filled(others, taken, quota.judgements, quota.per_person, self.lot)
 
     # ---------------------------------------------------------------------------- page after page
 
@@ -177,19 +173,21 @@ class Participation:
 
     def _standing(self, connection: Connection, participant: str) -> Standing | None:
         for found in everybody(connection, participant):
-            study = self._study(connection, found.version)
-            if found.outcome is None:
-                return _under_way(study, found)
-            expired = EXPIRED in found.failed_checks
-            return Standing(study, found.person, None, found.outcome, expired=expired)
+            number, person = found.version, found.person
+            if number not in self.versions:
+                version = next(each for each in versions_of(connection) if each.number == number)
+                self.versions[number] = study_of(self.study, version)
+            study = self.versions[number]
+            if found.outcome is not None:
+                expired = EXPIRED in found.failed_checks
+                return Standing(study, person, None, found.outcome, expired=expired)
+            # On the first page without an answer whose place is still theirs.
+            pages, gone = pages_of(study, person), found.returned
+            left = [page for page in pages if page.key not in person.answers]
+            left = [page for page in left if page.unit not in gone]
+            due, done = left[0] if left else None, len(pages) - len(left)
+            return Standing(study, person, due, None, len(pages), done, version=number)
         return None
-
-    def _study(self, connection: Connection, number: int) -> Study:
-        """The version that a person has consented to."""
-        if number not in self.versions:
-            version = next(each for each in versions_of(connection) if each.number == number)
-            self.versions[number] = study_of(self.study, version)
-        return self.versions[number]
 
     def submit(self, participant: str, key: str, values: Mapping[str, Any]) -> Standing | None:
         """Store an answer once; a page that was sent before, or is not due, changes nothing."""
@@ -276,9 +274,9 @@ class Participation:
 
     def member(self, name: str) -> str | None:
         """The number of who has that id of the panel, or that hash in the table of payments."""
-        panel = PANELS[self.study.config.panel.name]
-        identity = json.dumps(dict.fromkeys(panel.person or ("visit",), name))
-        hashes = (name, self.study.secrets.person(panel.name, identity))
+        panel = self.study.config.panel.name
+        identity = json.dumps(dict.fromkeys(PANELS[panel][:1] or ("visit",), name))
+        hashes = (name, self.study.secrets.person(panel, identity))
         with self.database.read() as connection:
             return connection.execute(
                 select(participants.c.id).where(participants.c.person.in_(hashes))
@@ -325,14 +323,6 @@ class Participation:
         with self.database.write() as connection:
             count = connection.execute(payments.delete()).rowcount
         return count, self.database.scrub()
-
-
-def _under_way(study: Study, found: Participant) -> Standing:
-    """On the first page without an answer whose place is still theirs."""
-    pages, sent = pages_of(study, found.person), found.person.answers
-    waiting = [page for page in pages if page.key not in sent and page.unit not in found.returned]
-    due, done = waiting[0] if waiting else None, len(pages) - len(waiting)
-    return Standing(study, found.person, due, None, len(pages), done, version=found.version)
 
 
 def pages_of(study: Study, person: Respondent) -> Sequence[Page]:

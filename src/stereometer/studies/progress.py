@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from stereometer.benchmarks.abc.files import Group, Trait, read_groups, read_traits
+from stereometer.benchmarks.abc.files import Group, read_groups, read_traits
 from stereometer.benchmarks.abc.items import data_file
 from stereometer.errors import DataError, UsageError
 from stereometer.findings.align.names import EVERYBODY, Names
@@ -213,11 +213,8 @@ def names_of(study: Study) -> Names:
     """Those that ship, and the study's own."""
     labels = study.cached(survey.read_groups)
     groups = [Group(name, "", label, label, "") for name, label in labels.items()]
-    traits = [
-        Trait(trait.name, "", trait.left, trait.right) for trait in study.cached(survey.read_traits)
-    ]
     ours = read_groups(data_file("groups.csv")), read_traits(data_file("traits.csv"))
-    return Names((*ours[0], *groups), (*ours[1], *traits))
+    return Names((*ours[0], *groups), (*ours[1], *study.cached(survey.read_traits)))
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,13 @@ from fastapi import FastAPI
 
 from stereometer.curation.labels import NO_TYPE
 from stereometer.errors import StereometerError
+from stereometer.studies.config import PANELS
 from stereometer.studies.database import open_database
 from stereometer.studies.kinds.judging import cats_of, pairs_of
 from stereometer.studies.kinds.survey import MIDDLE, NOTHING, read_traits
 from stereometer.studies.pages.app import Limits, make_app
-from stereometer.studies.panels import PANELS, invitation
 from stereometer.studies.participation import Participation
+from stereometer.studies.secrets import invitation
 from stereometer.studies.study import FOLDER, Study, open_study
 
 
@@ -320,10 +321,12 @@ async def _visit(
 ) -> Visit:
     memory = VisitMemory(lot)
     leave_after = lot.randint(1, 4) if manner == "leaving" else MOST_PAGES
+    panel, token = study.config.panel.name, invitation(study.secrets.session_key, number)
+    ids = dict.fromkeys(PANELS[panel], token if panel == "link" else f"rehearsal-{number}")
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app=app), base_url=ADDRESS, follow_redirects=True
     ) as client:
-        response = await client.get("/", params=_arrival(study, number))
+        response = await client.get("/", params=ids)
         for pages in range(MOST_PAGES):
             seen = read_form(response.text)
             if not seen.action:
@@ -348,10 +351,3 @@ async def _visit(
                     seen.action, data={**seen.hidden, **careful(study, seen, memory)}
                 )
     raise StereometerError(f"A simulated person was still not done after {MOST_PAGES} pages.")
-
-
-def _arrival(study: Study, number: int) -> dict[str, str]:
-    panel = PANELS[study.config.panel.name]
-    if panel.signed:
-        return {"invite": invitation(study.secrets.session_key, number)}
-    return dict.fromkeys(panel.parameters, f"rehearsal-{number}")

@@ -1,4 +1,4 @@
-"""Keys of a study, in a file that only its owner can read."""
+"""Keys of a study, in a file that only its owner can read, and the personal links they sign."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ import hmac
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from itsdangerous import BadSignature, URLSafeSerializer
+
 from stereometer.errors import DataError
 from stereometer.files import read_json
+from stereometer.studies.config import PANELS
 
 FILE = "secrets.json"
+MOST_CHARACTERS = 128
+"""Of an id that a panel gives."""
 CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -44,6 +50,30 @@ class Secrets:
 
 def _keyed(key: str, text: str) -> str:
     return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+def invitation(session_key: str, number: int) -> str:
+    """The token of a personal link."""
+    return str(_invitations(session_key).dumps(number))
+
+
+def _invitations(session_key: str) -> URLSafeSerializer:
+    return URLSafeSerializer(session_key, salt="invitation")
+
+
+def arrival_ids(panel: str, query: Mapping[str, str], session_key: str) -> dict[str, str] | None:
+    """The ids of who arrives; None where the address lacks one or it is not ours."""
+    if not PANELS[panel]:
+        return {"visit": secrets.token_hex(16)}
+    ids = {name: query.get(name, "")[:MOST_CHARACTERS] for name in PANELS[panel]}
+    if not all(value.isprintable() and value.strip() for value in ids.values()):
+        return None
+    if panel != "link":
+        return ids
+    try:
+        return {"invite": str(_invitations(session_key).loads(ids["invite"]))}
+    except BadSignature:
+        return None
 
 
 def admin_hash(token: str) -> str:

@@ -14,7 +14,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from stereometer.files import replacing, write_json
 from stereometer.findings.align.raters import SMALLEST_CELL
 from stereometer.studies.people import Edition, Participant, failed_checks
 from stereometer.studies.study import Study
@@ -25,13 +24,6 @@ NOBODY = "nobody yet"
 WHAT_IT_IS_NOT = """\
 Answers say what people think that others think. They are not facts about any group, and a mean \
 hides how far people disagree."""
-
-
-def write_statement(edition: Edition, written: Written, out: Path) -> Path:
-    path = out / "data-statement.md"
-    with replacing(path) as file:
-        file.write(statement(edition, written))
-    return path
 
 
 def statement(edition: Edition, written: Written) -> str:
@@ -99,11 +91,14 @@ def _demographics(edition: Edition) -> str:
 def _situation(study: Study, people: Sequence[Participant]) -> str:
     outcomes = Counter(participant.outcome or "not finished" for participant in people)
     listed = ", ".join(f"{outcome} {count}" for outcome, count in sorted(outcomes.items()))
+    checks = sorted(failed_checks(people).items())
+    failed = ", ".join(f"{name} {count}" for name, count in checks)
     return (
         "Participants answered in a browser, after reading a content warning; who was with them is "
         f"not known. A place was kept for {study.config.quota.lease_minutes:g} minutes after each "
         "page. They could leave on every page and can have their answers removed. "
-        f"By outcome: {listed or NOBODY}. {_failed(people)}{_time(people)}"
+        f"By outcome: {listed or NOBODY}. {f'Failed checks: {failed}. ' if failed else ''}"
+        f"{_time(people)}"
     ).strip()
 
 
@@ -151,12 +146,6 @@ def _dates(people: Sequence[Participant]) -> str:
     return f" between {days[0]} and {days[1]}" if days[0] != days[1] else f" on {days[0]}"
 
 
-def _failed(people: Sequence[Participant]) -> str:
-    checks = sorted(failed_checks(people).items())
-    listed = ", ".join(f"{name} {count}" for name, count in checks)
-    return f"Failed checks: {listed}. " if listed else ""
-
-
 CONTEXT = json.loads(
     resources.files("stereometer.studies").joinpath("croissant_context.json").read_text("utf-8")
 )
@@ -165,13 +154,7 @@ FORMATS = {".csv": "text/csv", ".json": "application/json", ".md": "text/markdow
 NUMBERS = {"rating", "mean", "low", "high", "raters", "sd", "place"}
 
 
-def write_croissant(study: Study, files: Sequence[Path], facts: Sequence[str], out: Path) -> Path:
-    path = out / "croissant.json"
-    write_json(path, document(study, files, facts))
-    return path
-
-
-def document(study: Study, files: Sequence[Path], facts: Sequence[str] = ()) -> dict[str, Any]:
+def croissant(study: Study, files: Sequence[Path], facts: Sequence[str] = ()) -> dict[str, Any]:
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     tables = [path for path in files if path.suffix == ".csv"]
     # What the study's authors have said; nothing is made up.

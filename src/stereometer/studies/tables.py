@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,11 @@ from stereometer.studies.fields import FORMULA_SIGNS, NO_ANSWER
 from stereometer.studies.kinds.judging import (
     JudgeCatsOptions,
     JudgePairsOptions,
-    cat_labels,
     cats_of,
-    pair_labels,
     pairs_of,
     vote_of,
 )
-from stereometer.studies.kinds.kind import DEMOGRAPHICS, read_writers
+from stereometer.studies.kinds.kind import DEMOGRAPHICS, Judging, read_writers
 from stereometer.studies.kinds.survey import ratings
 from stereometer.studies.kinds.writing import WRITE_CATS, WRITE_PAIRS, bonuses
 from stereometer.studies.people import Participant
@@ -120,7 +118,7 @@ def write_written_pairs(
 
 
 def write_judged_cats(study: Study, people: Sequence[Participant], ids: Ids, out: Path) -> Written:
-    rows = _labels(people, ids, lambda each: cat_labels(study, each.person))
+    rows = _labels(study, people, ids)
     votes: dict[str, list[str]] = {}
     people_of: dict[str, list[str]] = {}
     for row in rows:
@@ -140,7 +138,7 @@ def write_judged_cats(study: Study, people: Sequence[Participant], ids: Ids, out
 
 
 def write_judged_pairs(study: Study, people: Sequence[Participant], ids: Ids, out: Path) -> Written:
-    rows = _pair_labels(study, people, ids)
+    rows = _labels(study, people, ids)
     judged = judged_pairs(study, rows)
     kept = [each.pair for each in judged if each.pair]
     files = [
@@ -148,11 +146,12 @@ def write_judged_pairs(study: Study, people: Sequence[Participant], ids: Ids, ou
         write_table(out / "labels.csv", PAIR_LABELS, rows),
         write_table(out / "removed.csv", REMOVED, _removed(judged)),
     ]
-    return Written(files, tuple(_outcome(judged)))
-
-
-def _pair_labels(study: Study, people: Sequence[Participant], ids: Ids) -> Rows:
-    return _labels(people, ids, lambda each: pair_labels(study, each.person))
+    # As in Table 3 of the paper: how many are valid, and the mean size of the majority.
+    facts = [f"{_kept(judged)}; {sum(each.swapped for each in judged)} were swapped."]
+    if shares := [majority_share(each) for each in judged if each.votes > 1]:
+        mean = 100 * sum(shares) / len(shares)
+        facts.append(f"Agreement on validity, the mean majority: {mean:.1f} %.")
+    return Written(files, facts)
 
 
 def judged_pairs(study: Study, rows: Rows) -> list[JudgedPair]:
@@ -174,17 +173,6 @@ def _kept(judged: Sequence[JudgedCat | JudgedPair]) -> str:
     return f"{kept} of {len(judged)} items are kept ({100 * kept / len(judged):.1f} %)"
 
 
-def _outcome(judged: Sequence[JudgedPair]) -> list[str]:
-    """As in Table 3 of the paper: how many are valid, and the mean size of the majority."""
-    said = [majority_share(each) for each in judged if each.votes > 1]
-    facts = [f"{_kept(judged)}; {sum(each.swapped for each in judged)} were swapped."]
-    if said:
-        facts.append(
-            f"Agreement on validity, the mean majority: {100 * sum(said) / len(said):.1f} %."
-        )
-    return facts
-
-
 def _people(study: Study, rows: Rows) -> dict[str, tuple[str, Sequence[str]]]:
     """Of each pair, numbers for its writer and for those who judged it."""
     hashes = study.cached(read_writers)
@@ -200,7 +188,7 @@ def _people(study: Study, rows: Rows) -> dict[str, tuple[str, Sequence[str]]]:
 
 def bonus_rows(study: Study, people: Sequence[Participant]) -> Rows:
     """What each writer has earned, by the keyed hash under which the writing study pays them."""
-    judged = judged_pairs(study, _pair_labels(study, people, {}))
+    judged = judged_pairs(study, _labels(study, people, {}))
     types = {each.pair.id: each.pair.bias_type for each in judged if each.pair}
     by_writer: dict[str, list[str]] = {}
     for item, writer in study.cached(read_writers).items():
@@ -212,11 +200,12 @@ def bonus_rows(study: Study, people: Sequence[Participant]) -> Rows:
     ]
 
 
-def _labels(
-    people: Sequence[Participant], ids: Ids, labels_of: Callable[[Participant], Rows]
-) -> Rows:
+def _labels(study: Study, people: Sequence[Participant], ids: Ids) -> Rows:
+    assert isinstance(study.kind, Judging)
     rows = [
-        {"person": ids.get(each.person.id, ""), **row} for each in people for row in labels_of(each)
+        {"person": ids.get(each.person.id, ""), **row}
+        for each in people
+        for row in study.kind.labels(study, each.person)
     ]
     return sorted(rows, key=lambda row: (row["item"], row["person"]))
 

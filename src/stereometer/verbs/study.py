@@ -195,7 +195,7 @@ def invite(
     address: Annotated[str, "Where the study is served."] = "http://127.0.0.1:8000",
 ) -> Told:
     """Personal links, one per person, for a study whose panel is `link`."""
-    from stereometer.studies.panels import invitation
+    from stereometer.studies.secrets import invitation
 
     key, start = _opened(folder).secrets.session_key, f"{address.rstrip('/')}/?invite="
     return Told(*(f"{start}{invitation(key, number)}" for number in range(1, people + 1)))

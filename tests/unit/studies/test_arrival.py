@@ -23,9 +23,10 @@ from stereometer.studies.kinds import KINDS
 from stereometer.studies.kinds.kind import Respondent
 from stereometer.studies.new import new_study
 from stereometer.studies.pages import participant
-from stereometer.studies.panels import PANELS, arrival_ids, invitation
+from stereometer.studies.participation import PanelArrival
 from stereometer.studies.people import Participant
 from stereometer.studies.rehearsal import Careful, VisitMemory, read_form, rehearse
+from stereometer.studies.secrets import arrival_ids, invitation
 from stereometer.studies.study import Study, open_study
 from stereometer.studies.tables import demographics
 from tests.builders.commands import assert_refused, call
@@ -62,27 +63,28 @@ def study(tmp_path: Path) -> Study:
 def test_a_panel_needs_all_its_parameters_and_knows_a_person_by_one(
     study: Study, panel: str, query: dict[str, str]
 ) -> None:
-    assert arrival_ids(PANELS[panel], query, KEY) == query
+    assert arrival_ids(panel, query, KEY) == query
     for name in query:
-        assert arrival_ids(PANELS[panel], {**query, name: ""}, KEY) is None
-    assert PANELS[panel].person == (next(iter(query)),)
+        assert arrival_ids(panel, {**query, name: ""}, KEY) is None
+    first = next(iter(query))
+    assert PanelArrival(panel, query, "en").identity == json.dumps({first: query[first]})
 
 
 def test_a_personal_link_is_ours_or_leads_nowhere() -> None:
     token = invitation(KEY, 7)
-    assert arrival_ids(PANELS["link"], {"invite": token}, KEY) == {"invite": "7"}
-    assert arrival_ids(PANELS["link"], {"invite": token + "x"}, KEY) is None
-    assert arrival_ids(PANELS["link"], {"invite": token}, "another key") is None
+    assert arrival_ids("link", {"invite": token}, KEY) == {"invite": "7"}
+    assert arrival_ids("link", {"invite": token + "x"}, KEY) is None
+    assert arrival_ids("link", {"invite": token}, "another key") is None
 
 
 def test_everybody_who_opens_an_open_link_is_somebody_else() -> None:
-    assert arrival_ids(PANELS["open"], {}, KEY) != arrival_ids(PANELS["open"], {}, KEY)
+    assert arrival_ids("open", {}, KEY) != arrival_ids("open", {}, KEY)
 
 
 @pytest.mark.parametrize("hostile", ["a\x00b", "a\nb", "\ud800", " ", "\u202eabc"])
 def test_ids_that_no_panel_gives_are_refused(hostile: str) -> None:
     query = {"PROLIFIC_PID": hostile, "STUDY_ID": "b", "SESSION_ID": "c"}
-    assert arrival_ids(PANELS["prolific"], query, KEY) is None
+    assert arrival_ids("prolific", query, KEY) is None
 
 
 # ------------------------------------------------------------------------------- page after page

@@ -151,7 +151,7 @@ def test_an_export_that_was_killed_is_not_in_the_way_of_the_next(
     study, _ = rehearse(small_survey(tmp_path / "s").folder, 2)
     out = tmp_path / "out"
     with monkeypatch.context() as killed:
-        killed.setattr(export, "write_croissant", lambda *_: 1 / 0)
+        killed.setattr(export, "croissant", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             export_study(study, out)
     assert not out.exists()

@@ -35,8 +35,7 @@ OFFERED = (*LABELS, "related")
 class JudgeCatsOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    agree: int = Field(default=3, ge=2)
-    """How many must give an association the same label."""
+    agree: int = Field(3, ge=2, description="how many must give an association the same label")
 
 
 def cats_of(study: Study) -> dict[str, Cat]:
@@ -49,7 +48,6 @@ class JudgeCats(Judging):
     about = "items"
     leaves = "Labels of sentences that others wrote. Some of the sentences may offend."
     options = JudgeCatsOptions
-    settings = "agree = 3   # how many must give an association the same label\n"
     defaults = Defaults(5, 10, 2.5, 10)
     materials = ("items.json",)
     scale = "names"
@@ -71,8 +69,20 @@ class JudgeCats(Judging):
         shown = {**item, "number": at, "of": len(person.units)}
         return Page(f"label-{at}", "label_cat.html", Form(fields, stored=stored), cat.id, shown)
 
+    def labels(self, study: Study, person: Respondent) -> list[dict[str, Any]]:
+        """One row per item and association: which candidate, its place on the page, its label."""
+        items = self.items(study)
+        return [
+            {"item": unit, "candidate": candidate, "label": label, "place": place}
+            for at, unit in enumerate(person.units, 1)
+            if unit in items
+            for place, (candidate, label) in enumerate(
+                person.answers.get(f"label-{at}", {}).items(), 1
+            )
+        ]
+
     def judged(self, study: Study, person: Respondent) -> Iterable[tuple[str, str]]:
-        for row in cat_labels(study, person):
+        for row in self.labels(study, person):
             yield row["candidate"], row["label"]
 
     def refusal(self, study: Study) -> str | None:
@@ -94,17 +104,6 @@ class JudgeCats(Judging):
 JUDGE_CATS = JudgeCats()
 
 
-def cat_labels(study: Study, person: Respondent) -> list[dict[str, Any]]:
-    """One row per item and association: which candidate, its place on the page, and its label."""
-    items = study.cached(cats_of)
-    return [
-        {"item": unit, "candidate": candidate, "label": label, "place": place}
-        for at, unit in enumerate(person.units, 1)
-        if unit in items
-        for place, (candidate, label) in enumerate(person.answers.get(f"label-{at}", {}).items(), 1)
-    ]
-
-
 VIEWS = ("demonstrates", "violates", "neither")
 WORDINGS = {
     "crows-pairs": {name: f"type_{name.replace('-', '_')}" for name in (*TYPES, NO_TYPE)},
@@ -122,20 +121,18 @@ WORDINGS = {
 class JudgePairsOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    wording: Literal["crows-pairs", "stereoset"] = "crows-pairs"
+    wording: Literal["crows-pairs", "stereoset"] = Field(
+        "crows-pairs", description='or "stereoset"'
+    )
     """Question 3 asks about the words that say who is meant, or about those that stereotype."""
-    rule: Literal["writer-and-judges", "majority"] = "writer-and-judges"
+    rule: Literal["writer-and-judges", "majority"] = Field(
+        "writer-and-judges", description='or "majority", that of the second validation'
+    )
     """The rule of the first validation (half of the judges and the writer) or of the second."""
 
 
 def pairs_of(study: Study) -> dict[str, Pair]:
     return {pair.id: pair for pair in pair_files.read_pairs(study.folder / "pairs.csv")}
-
-
-PAIR_SETTINGS = """\
-wording = "crows-pairs"      # or "stereoset"
-rule = "writer-and-judges"   # or "majority", that of the second validation
-"""
 
 
 class JudgePairs(Judging):
@@ -144,7 +141,6 @@ class JudgePairs(Judging):
     about = "pairs"
     leaves = "Judgements of pairs that others wrote. Some of the pairs may offend."
     options = JudgePairsOptions
-    settings = PAIR_SETTINGS
     defaults = Defaults(5, 10, 2.5, 10)
     materials = ("pairs.csv",)
     scale = "names"
@@ -165,16 +161,30 @@ class JudgePairs(Judging):
             ChoiceField("minimal", minimal, (("yes", word("yes")), ("no", word("no")))),
             ChoiceField("type", word("judge_type"), types),
         ]
-        order = ("more", "less") if _more_first(person, pair) else ("less", "more")
+        more_first = person.lot(pair.id).random() < 0.5
+        order = ("more", "less") if more_first else ("less", "more")
         texts = {"more": pair.sent_more, "less": pair.sent_less}
         sentences = tuple(texts[name] for name in order)
         shown = {"sentences": sentences, "number": at, "of": len(person.units)}
         form = Form(fields, stored=dict(zip(("first", "second"), order, strict=True)))
         return Page(f"judge-{at}", "judge_pair.html", form, pair.id, shown)
 
+    def labels(self, study: Study, person: Respondent) -> list[dict[str, Any]]:
+        """One row per pair: the view of `sent_more` and of `sent_less`, whether minimal, the type,
+        and which sentence came first."""
+        items = self.items(study)
+        sent = [
+            (unit, person.answers.get(f"judge-{at}")) for at, unit in enumerate(person.units, 1)
+        ]
+        return [
+            {"item": unit, **values, "first": next(iter(values))}
+            for unit, values in sent
+            if values is not None and unit in items
+        ]
+
     def judged(self, study: Study, person: Respondent) -> Iterable[tuple[str, str]]:
         """Whether a pair is valid: what the paper's agreement is about."""
-        for row in pair_labels(study, person):
+        for row in self.labels(study, person):
             yield row["item"], "valid" if vote_of(row).approves else "not valid"
 
     def start(self, folder: Path, source: StudySource) -> None:
@@ -187,22 +197,5 @@ class JudgePairs(Judging):
 JUDGE_PAIRS = JudgePairs()
 
 
-def _more_first(person: Respondent, pair: Pair) -> bool:
-    """Whether `sent_more` is shown as sentence 1, at random."""
-    return person.lot(pair.id).random() < 0.5
-
-
 def vote_of(row: Mapping[str, str]) -> Vote:
     return Vote(row["more"], row["less"], row["minimal"] == "yes", row["type"])
-
-
-def pair_labels(study: Study, person: Respondent) -> list[dict[str, Any]]:
-    """One row per pair: the view of `sent_more` and of `sent_less`, whether minimal, the type, and
-    which sentence came first."""
-    items = study.cached(pairs_of)
-    sent = [(unit, person.answers.get(f"judge-{at}")) for at, unit in enumerate(person.units, 1)]
-    return [
-        {"item": unit, **values, "first": next(iter(values))}
-        for unit, values in sent
-        if values is not None and unit in items
-    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -150,8 +151,6 @@ class Kind(ABC):
     """What its answers are like, for the data statement."""
     options: ClassVar[type[BaseModel]]
     """The section of study.toml that carries the kind's name."""
-    settings: ClassVar[str]
-    """That section as a new study has it."""
     defaults: ClassVar[Defaults]
     materials: ClassVar[Sequence[str]]
     """Files that the folder must have."""
@@ -167,6 +166,19 @@ class Kind(ABC):
     """What people judge with, where they judge."""
     adjustable: ClassVar[Sequence[str]] = ()
     """Options that decide nothing people read or are promised: they may change at any time."""
+
+    @property
+    def settings(self) -> str:
+        """That section as a new study has it: options that are described, with their defaults."""
+        fields = self.options.model_fields.items()
+        comments = {
+            f"{name} = {json.dumps(of.default)}": of.description
+            for name, of in fields
+            if of.description is not None
+        }
+        width = max(map(len, comments)) + 3
+        lines = [f"{line:{width}}# {what}" if what else line for line, what in comments.items()]
+        return "\n".join(lines) + "\n"
 
     @abstractmethod
     def units(self, study: Study) -> Sequence[Unit]: ...
@@ -211,6 +223,10 @@ class Judging(Kind):
 
     @abstractmethod
     def items(self, study: Study) -> Mapping[str, Cat | Pair]: ...
+
+    @abstractmethod
+    def labels(self, study: Study, person: Respondent) -> list[dict[str, Any]]:
+        """One row per thing that a person judged."""
 
     def units(self, study: Study) -> Sequence[Unit]:
         writers = study.cached(read_writers)

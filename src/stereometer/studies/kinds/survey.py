@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +13,7 @@ from rapidfuzz.distance import OSA
 
 from stereometer.benchmarks.abc.items import data_file
 from stereometer.benchmarks.abc.survey import RATED, SOCIETY
+from stereometer.benchmarks.abc.files import Trait
 from stereometer.errors import did_you_mean
 from stereometer.studies.fields import ChoiceField, Form, ScaleField, TextField
 from stereometer.studies.kinds.kind import (
@@ -41,27 +41,31 @@ SHORT = 3
 class SurveyOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    society: str = SOCIETY
-    """Whose view is asked for."""
-    groups: tuple[str, ...] = ()
-    """Those of groups.csv that are rated; all where none is named."""
-    name_check: Literal["text", "choice"] = "text"
-    name_distance: int = Field(default=2, ge=0, le=5)
-    """Edits by which a typed name may differ."""
-    repeat_share: float = Field(default=0.8, ge=0, le=1)
-    """Share of the traits that must come out alike when a group is rated again."""
-    repeat_points: int = Field(default=20, ge=0, le=100)
-    """Two ratings within this distance are alike even on two sides of the middle."""
-    trait_order: Literal["random", "fixed"] = "random"
-    poles: Literal["random", "fixed"] = "random"
-    """Whether each person gets an order of their own, and half of the scales turned round."""
-
-
-@dataclass(frozen=True)
-class Trait:
-    name: str
-    left: str
-    right: str
+    society: str = Field(SOCIETY, description="whose view is asked for")
+    groups: tuple[str, ...] = Field(
+        (), description="those of groups.csv that are rated; all where none is named"
+    )
+    name_check: Literal["text", "choice"] = Field(
+        "text", description='or "choice": name the first group, or pick it from four'
+    )
+    name_distance: int = Field(2, ge=0, le=5, description="edits by which a typed name may differ")
+    repeat_share: float = Field(
+        0.8,
+        ge=0,
+        le=1,
+        description="share of traits that must come out alike when a group is repeated",
+    )
+    repeat_points: int = Field(
+        20, ge=0, le=100, description="ratings this near to each other are alike"
+    )
+    """Even on two sides of the middle."""
+    trait_order: Literal["random", "fixed"] = Field(
+        "random", description='or "fixed": the order of traits.csv for everybody'
+    )
+    poles: Literal["random", "fixed"] = Field(
+        "random", description='or "fixed": nobody gets a scale turned round'
+    )
+    """At random half of the scales are turned round."""
 
 
 def read_groups(study: Study) -> dict[str, str]:
@@ -85,19 +89,9 @@ def _rated(study: Study, known: Sequence[str]) -> Sequence[str]:
 
 def read_traits(study: Study) -> list[Trait]:
     rows = read_materials(study.folder / "traits.csv", ["name", "left", "right"], "trait")
-    return [Trait(row["name"], row["left"], row["right"]) for row in rows]
+    return [Trait(row["name"], "", row["left"], row["right"]) for row in rows]
 
 
-SETTINGS = """\
-society = "American society"   # whose view is asked for
-groups = []                    # those of groups.csv that are rated; all where none is named
-name_check = "text"            # or "choice": name the first group, or pick it from four
-name_distance = 2              # edits by which a typed name may differ
-repeat_share = 0.8             # share of traits that must come out alike when a group is repeated
-repeat_points = 20             # ratings this near to each other are alike
-trait_order = "random"         # or "fixed": the order of traits.csv for everybody
-poles = "random"               # or "fixed": nobody gets a scale turned round
-"""
 ASKED = ("gender", "race", "age", "education", "area", "state", "years")
 
 
@@ -107,7 +101,6 @@ class GroupSurvey(Kind):
     about = "groups"
     leaves = "Numbers from 0 to 100 on scales between two opposite traits; no free text."
     options = SurveyOptions
-    settings = SETTINGS
     defaults = Defaults(20, 4, 2.0, 10, ASKED)
     materials = ("groups.csv", "traits.csv")
     counts_at_once = False

@@ -9,12 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, model_validator
-from pydantic import Field as Limited
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from rapidfuzz.distance import Levenshtein
 
 from stereometer.files import read_text
-from stereometer.shapes.cat.items import BLANK, LABELS, TASKS, Candidate, Cat
+from stereometer.shapes.cat.items import BLANK, LABELS, Candidate, Cat
 from stereometer.shapes.pair.items import DIRECTIONS, Pair
 from stereometer.studies.fields import (
     ChoiceField,
@@ -58,7 +57,9 @@ GAP = re.compile(rf"\b{BLANK}\b", re.ASCII)
 class WriteCatsOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    tasks: tuple[Literal["intrasentence", "intersentence"], ...] = TASKS  # type: ignore[assignment]
+    tasks: tuple[Literal["intrasentence", "intersentence"], ...] = Field(
+        ("intrasentence", "intersentence"), description=""
+    )
     """Within a sentence, across sentences, or both: a person alternates between them."""
 
 
@@ -77,7 +78,6 @@ class WriteCats(Kind):
         "Some may offend."
     )
     options = WriteCatsOptions
-    settings = 'tasks = ["intrasentence", "intersentence"]\n'
     defaults = Defaults(3, 4, 3.0, 12)
     materials = ("terms.csv",)
 
@@ -160,15 +160,13 @@ On the first day of the course everybody said who they were.
 class WritePairsOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    wanted: int = Limited(default=40, ge=1)
-    """How many pairs are to be written in all."""
-    warn_above: int = Limited(default=13, ge=1)
-    refuse_above: int = Limited(default=25, ge=1)
-    shown_from: int = Limited(default=5, ge=0)
+    wanted: int = Field(40, ge=1, description="pairs to be written in all")
+    warn_above: int = Field(13, ge=1, description="edit distance, in characters")
+    refuse_above: int = Field(25, ge=1, description="")
+    shown_from: int = Field(default=5, ge=0)
     """The distance is shown once more than so many characters are typed."""
-    most_characters: int = Limited(default=200, ge=20, le=1000)
-    bonus: float = Limited(default=1.0, ge=0)
-    """For each four valid pairs of four different types."""
+    most_characters: int = Field(default=200, ge=20, le=1000)
+    bonus: float = Field(1.0, ge=0, description="for each four valid pairs of four different types")
 
     @model_validator(mode="after")
     def _warned_first(self) -> WritePairsOptions:
@@ -182,21 +180,12 @@ def read_prompts(study: Study) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-SETTINGS = """\
-wanted = 40         # pairs to be written in all
-warn_above = 13     # edit distance, in characters
-refuse_above = 25
-bonus = 1.0         # for each four valid pairs of four different types
-"""
-
-
 class WritePairs(Kind):
     name = "write-pairs"
     does = "Write pairs of sentences"
     about = "prompts"
     leaves = "Pairs of short sentences that differ in whom they are about. Some may offend."
     options = WritePairsOptions
-    settings = SETTINGS
     defaults = Defaults(1, 4, 4.0, 15)
     materials = ("prompts.txt",)
     adjustable = ("wanted",)
@@ -208,11 +197,58 @@ class WritePairs(Kind):
         ]
 
     def page(self, study: Study, person: Respondent, at: int, unit: str) -> Page:
-        return _page(study, person, at, unit)
+        options, word = study.options(WritePairsOptions), study.texts(person.language).word
+        directions = tuple((name, word(f"direction_{name}")) for name in DIRECTIONS)
+        types = tuple((name, word(f"type_{name.replace('-', '_')}")) for name in TYPES)
+        fields: list[FormField] = [
+            TextField("first", word("pair_first"), options.most_characters, rows=2),
+            TextField("second", word("pair_second"), options.most_characters, rows=2),
+            ChoiceField("direction", word("pair_direction"), directions),
+            ChoiceField("type", word("pair_type"), types),
+        ]
+        prompts = study.cached(read_prompts)
+        earlier = [
+            person.answers[key]["type"] for key in person.answers if key.startswith("write-")
+        ]
+        shown = {
+            "prompt": person.lot(unit).choice(prompts) if prompts else "",
+            "limits": options,
+            "tally": {
+                "pairs": len(earlier),
+                "types": len(set(earlier)),
+                "size": SET_SIZE,
+                "sets": bonuses(earlier),
+                "bonus": f"{options.bonus:.2f} {study.config.pay.currency}",
+            },
+            "number": at,
+            "of": len(person.units),
+        }
+
+        def rule(values: Values) -> Complaints:
+            distance = Levenshtein.distance(values["first"], values["second"])
+            if distance == 0:
+                return {"second": "same_sentence"}
+            return {"second": "too_far"} if distance > options.refuse_above else {}
+
+        def feedback(sent: Mapping[str, str]) -> Mapping[str, int]:
+            first, second = tidy(sent.get("first", "")), tidy(sent.get("second", ""))
+            typed = first and len(second) > options.shown_from
+            return {"distance": Levenshtein.distance(first, second)} if typed else {}
+
+        form = Form(fields, rule)
+        return Page(f"write-{at}", "write_pair.html", form, unit, shown, feedback)
 
     def written(self, study: Study, person: Respondent) -> Sequence[Pair]:
-        sent = [(at, person.answers.get(f"write-{at}")) for at in range(1, len(person.units) + 1)]
-        return [_pair(f"{person.id}-{at}", values) for at, values in sent if values is not None]
+        """Sentence 1, about the disadvantaged group, is the more stereotypical one where it shows a
+        stereotype, and the less where it breaks one."""
+        pairs = []
+        for at in range(1, len(person.units) + 1):
+            if (values := person.answers.get(f"write-{at}")) is not None:
+                direction, type_ = values["direction"], values["type"]
+                sentences = values["first"], values["second"]
+                more, less = sentences if direction == "stereo" else reversed(sentences)
+                pairs.append(Pair(f"{person.id}-{at}", more, less, type_, direction))
+        return pairs
 
     def start(self, folder: Path, source: StudySource) -> None:
         text = read_text(source.file) if source.file else PROMPTS
@@ -220,61 +256,6 @@ class WritePairs(Kind):
 
 
 WRITE_PAIRS = WritePairs()
-
-
-def type_options(study: Study, person: Respondent) -> tuple[tuple[str, str], ...]:
-    word = study.texts(person.language).word
-    return tuple((name, word(f"type_{name.replace('-', '_')}")) for name in TYPES)
-
-
-def _page(study: Study, person: Respondent, at: int, unit: str) -> Page:
-    options, word = study.options(WritePairsOptions), study.texts(person.language).word
-    directions = tuple((name, word(f"direction_{name}")) for name in DIRECTIONS)
-    fields: list[FormField] = [
-        TextField("first", word("pair_first"), options.most_characters, rows=2),
-        TextField("second", word("pair_second"), options.most_characters, rows=2),
-        ChoiceField("direction", word("pair_direction"), directions),
-        ChoiceField("type", word("pair_type"), type_options(study, person)),
-    ]
-    prompts = study.cached(read_prompts)
-    earlier = [person.answers[key]["type"] for key in person.answers if key.startswith("write-")]
-    shown = {
-        "prompt": person.lot(unit).choice(prompts) if prompts else "",
-        "limits": options,
-        "tally": {
-            "pairs": len(earlier),
-            "types": len(set(earlier)),
-            "size": SET_SIZE,
-            "sets": bonuses(earlier),
-            "bonus": f"{options.bonus:.2f} {study.config.pay.currency}",
-        },
-        "number": at,
-        "of": len(person.units),
-    }
-    form = Form(fields, partial(_pair_rule, options.refuse_above))
-    feedback = partial(_distance, options.shown_from)
-    return Page(f"write-{at}", "write_pair.html", form, unit, shown, feedback)
-
-
-def _distance(shown_from: int, sent: Mapping[str, str]) -> Mapping[str, int]:
-    first, second = tidy(sent.get("first", "")), tidy(sent.get("second", ""))
-    typed = first and len(second) > shown_from
-    return {"distance": Levenshtein.distance(first, second)} if typed else {}
-
-
-def _pair_rule(refuse_above: int, values: Values) -> Complaints:
-    distance = Levenshtein.distance(values["first"], values["second"])
-    if distance == 0:
-        return {"second": "same_sentence"}
-    return {"second": "too_far"} if distance > refuse_above else {}
-
-
-def _pair(id_: str, values: Values) -> Pair:
-    """Sentence 1, about the disadvantaged group, is the more stereotypical one where it shows a
-    stereotype, and the less where it breaks one."""
-    sentences = values["first"], values["second"]
-    more, less = sentences if values["direction"] == "stereo" else reversed(sentences)
-    return Pair(id_, more, less, values["type"], values["direction"])
 
 
 def bonuses(types: Sequence[str]) -> int:

@@ -126,7 +126,11 @@ def serve_study(
     proxies: tuple[str, ...],
     say: Callable[[str], None],
 ) -> None:
-    if not _is_loopback(host) and not names:
+    try:
+        loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = host == "localhost"
+    if not loopback and not names:
         raise UsageError(
             f"--host {host} lets other machines in. The study must know the name they use, so that "
             "nobody can pretend to be it. Add --name study.example.org."
@@ -150,10 +154,3 @@ def serve_study(
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
     )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

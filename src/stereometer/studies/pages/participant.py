@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from stereometer.studies.config import PANELS
 from stereometer.studies.pages.showing import (
     FULL,
     consent_page,
@@ -25,8 +26,8 @@ from stereometer.studies.pages.showing import (
     notice_page,
     task_page,
 )
-from stereometer.studies.panels import PANELS, arrival_ids
 from stereometer.studies.participation import PanelArrival, Participation, Standing
+from stereometer.studies.secrets import arrival_ids
 from stereometer.studies.study import digest
 from stereometer.web import RateLimit
 
@@ -159,8 +160,8 @@ class ParticipantPages:
     def _ids(self, request: Request, visitor: Visitor | None) -> Mapping[str, str] | None:
         """Those of the address; of an open link, and where only the language changes, the
         browser's own."""
-        panel = PANELS[self.participation.study.config.panel.name]
-        if visitor and visitor.ids and (request.query_params.get("change") or not panel.parameters):
+        panel = self.participation.study.config.panel.name
+        if visitor and visitor.ids and (request.query_params.get("change") or not PANELS[panel]):
             return visitor.ids
         key = self.participation.study.secrets.session_key
         return arrival_ids(panel, request.query_params, key)

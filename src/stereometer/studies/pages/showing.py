@@ -10,7 +10,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from stereometer.studies.config import OUTCOMES
-from stereometer.studies.export import amount
 from stereometer.studies.fields import Complaints
 from stereometer.studies.kinds.kind import INSTRUCTIONS, Respondent
 from stereometer.studies.participation import FIRST, Standing, pages_of
@@ -118,7 +117,7 @@ def end_page(
         why="expired" if expired else f"end_{outcome}_text",
         code=code,
         link=config.panel.return_url.replace("{code}", code),
-        paid=bool(amount(config.pay, outcome)),
+        paid=bool(config.pay.amount(outcome)),
         **after,
     )
 
