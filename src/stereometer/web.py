@@ -65,14 +65,10 @@ class BodyLimit:
                 raise HTTPException(413, TOO_LARGE)
             return message
 
-        if scope["type"] == "http" and _announced(scope) > self.most:
+        length = Headers(scope=scope).get("content-length", "") if scope["type"] == "http" else ""
+        if length.isascii() and length.isdigit() and int(length[:20]) > self.most:
             app = PlainTextResponse(TOO_LARGE, 413, {"connection": "close"})
         await app(scope, counted, send)
-
-
-def _announced(scope: Scope) -> int:
-    length = Headers(scope=scope).get("content-length", "")
-    return int(length[:20]) if length.isascii() and length.isdigit() else 0
 
 
 @dataclass

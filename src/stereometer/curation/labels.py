@@ -119,13 +119,9 @@ class JudgedPair:
     pair: Pair | None = None
 
 
-def writers_vote(pair: Pair) -> Vote:
-    return Vote("demonstrates", "neither", True, pair.bias_type)
-
-
 def judge_pair(pair: Pair, judges: Sequence[Vote], required: int = JUDGES) -> JudgedPair:
     """The first validation: at least half of all, the writer among them, in one direction."""
-    votes = [writers_vote(pair), *judges]
+    votes = [Vote("demonstrates", "neither", True, pair.bias_type), *judges]  # the writer's first
     counts = Counter(vote.approves for vote in votes)
     direction = AS_WRITTEN if counts[AS_WRITTEN] >= counts[SWAPPED] else SWAPPED
     judged = JudgedPair(pair.id, counts[direction], len(votes), direction == SWAPPED)
@@ -141,17 +137,10 @@ def judge_pair(pair: Pair, judges: Sequence[Vote], required: int = JUDGES) -> Ju
         return replace(judged, reason="the sentences share no word")
     types = tuple((vote.bias_type,) for vote in judges)
     settled = replace(pair, bias_type=bias_type, votes=types)
-    return replace(judged, pair=_swapped(settled) if judged.swapped else settled)
-
-
-def _swapped(pair: Pair) -> Pair:
-    """Sentence 1 breaks the stereotype that its writer thought it showed, or the reverse."""
-    return replace(
-        pair,
-        sent_more=pair.sent_less,
-        sent_less=pair.sent_more,
-        direction=FLIPPED[pair.direction],
-    )
+    if judged.swapped:  # it breaks the stereotype that its writer thought it showed, or the reverse
+        more, less, flipped = pair.sent_less, pair.sent_more, FLIPPED[pair.direction]
+        settled = replace(settled, sent_more=more, sent_less=less, direction=flipped)
+    return replace(judged, pair=settled)
 
 
 def judge_again(pair: Pair, judges: Sequence[Vote], required: int = JUDGES) -> JudgedPair:

@@ -53,7 +53,10 @@ class Endpoints:
     async def complete(self, body: Completion) -> dict[str, Any]:
         self._check_model(body)
         scored = body.logprobs is not None
-        encoding = await asyncio.to_thread(self._encoded, body.prompt)
+        try:
+            encoding = await asyncio.to_thread(self.desk.backend.encode, body.prompt)
+        except Skip as reason:
+            raise _unreadable(reason.reason) from None
         ask = body.generate(body.most, prompt=body.prompt) if body.most else None
         written = await self._written(ask) if ask else None
         text = (written.text or "") if written else ""
@@ -82,12 +85,6 @@ class Endpoints:
         if body.model not in (None, self.model):
             known = f"there is no model of that name; this is {self.model}"
             raise Refusal(404, known, "model_not_found")
-
-    def _encoded(self, text: str) -> Encoding:
-        try:
-            return self.desk.backend.encode(text)
-        except Skip as reason:
-            raise _unreadable(reason.reason) from None
 
     async def _written(self, request: Generate) -> Answer:
         answer = await asyncio.wrap_future(self.desk.ask(request))

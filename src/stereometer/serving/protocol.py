@@ -26,11 +26,6 @@ def _encodable(text: str) -> str:
     return text
 
 
-def _integral(value: Any) -> Any:
-    """In JSON 1.0 is a whole number too."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 def _boolean(value: Any) -> Any:
     """To Python 0 is False too."""
     if not isinstance(value, bool):
@@ -40,7 +35,10 @@ def _boolean(value: Any) -> Any:
 
 Text = Annotated[str, AfterValidator(_encodable)]
 SomeText = Annotated[Text, Field(min_length=1)]
-WHOLE = BeforeValidator(_integral)
+WHOLE = BeforeValidator(
+    lambda value: int(value) if isinstance(value, float) and value.is_integer() else value
+)
+"""In JSON 1.0 is a whole number too."""
 Off = Annotated[Literal[False], BeforeValidator(_boolean)]
 One = Annotated[int, Field(ge=1, le=1), WHOLE]
 Zero = Annotated[float, Field(ge=0, le=0)]

@@ -68,16 +68,11 @@ class Door:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
             return False
-        own = {"localhost", self.host.lower(), socket.gethostname().lower()}
-        return name in own or _is_address(name)
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
+        try:
+            ip_address(name)
+        except ValueError:
+            return name in ("localhost", self.host.lower(), socket.gethostname().lower())
+        return True
 
 
 @dataclass

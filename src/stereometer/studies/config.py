@@ -138,7 +138,7 @@ def read_config(path: Path) -> Config:
     kind = written.get("kind")
     if kind not in KINDS:
         raise DataError(
-            f"{path}, line {_line(text, ['kind'])}: kind is {kind!r}. "
+            f"{path}, line {line_of(text, ['kind'])}: kind is {kind!r}. "
             f"Write one of {', '.join(KINDS)}."
         )
     options = written.pop(kind, {})
@@ -157,17 +157,12 @@ def _validated(path: Path, text: str, model: type[Any], value: Any, inside: Sequ
         message = first["msg"].removeprefix("Value error, ")
         message = IN_WORDS.get(str(first.get("ctx", {}).get("pattern")), message)
         raise DataError(
-            f"{path}, line {_line(text, keys)}: {'.'.join(keys) or 'the file'}: {message}"
+            f"{path}, line {line_of(text, keys)}: {'.'.join(keys) or 'the file'}: {message}"
             f"{wrong[:120]}. Fix that line; docs/studies.md describes every setting."
         ) from None
 
 
-def line_of(path: Path, *keys: str) -> int:
-    """Where a setting stands in a study.toml."""
-    return _line(read_text(path), keys)
-
-
-def _line(text: str, keys: Sequence[str]) -> int:
+def line_of(text: str, keys: Sequence[str]) -> int:
     """The line of a key, or of the nearest section above it."""
     lines, at = text.splitlines(), 0
     for key in keys:

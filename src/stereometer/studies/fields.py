@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 NO_ANSWER = "prefer-not-to-say"
 CHOICES = {
@@ -21,13 +22,9 @@ CHOICES = {
 NUMBERS = {"age": (18, 110), "years": (0, 110)}
 TEXTS = {"state": 60}
 QUESTIONS = (*CHOICES, *NUMBERS, *TEXTS)
-
-
 Values = Mapping[str, Any]
 Complaints = Mapping[str, str]
 """What is wrong, by field."""
-
-
 FORMULA_SIGNS = "=+-@＝＋－＠"
 """A table program takes a cell that begins so for a formula, in signs of either width."""
 JOINER = re.compile(r"[\u200c\u200d]")
@@ -35,24 +32,22 @@ JOINING = re.compile(r"(?<=[^\s\x00-\x7f\u200c\u200d])[\u200c\u200d](?=[^\s\x00-
 """Between letters of Persian or Hindi a joiner is spelling; elsewhere it only hides."""
 
 
-class FormField(Protocol):
-    """`kind` names the macro that draws it."""
-
+@dataclass(frozen=True)
+class FormField(ABC):
     kind: ClassVar[str]
+    """Names the macro that draws it."""
+    name: str
 
-    @property
-    def name(self) -> str: ...
-
+    @abstractmethod
     def read(self, text: str) -> Any:
         """The value, or ValueError with the name of a complaint."""
 
 
 @dataclass(frozen=True)
-class ScaleField:
+class ScaleField(FormField):
     """A whole number from 0 to 100 between two poles."""
 
     kind: ClassVar[str] = "scale"
-    name: str
     left: str
     right: str
     turned: bool = False
@@ -67,11 +62,10 @@ class ScaleField:
 
 
 @dataclass(frozen=True)
-class ChoiceField:
+class ChoiceField(FormField):
     """One of several options, or, where it is optional, none."""
 
     kind: ClassVar[str] = "choice"
-    name: str
     label: str
     options: tuple[tuple[str, str], ...]
     """Value and label of each."""
@@ -88,9 +82,8 @@ class ChoiceField:
 
 
 @dataclass(frozen=True)
-class TextField:
+class TextField(FormField):
     kind: ClassVar[str] = "text"
-    name: str
     label: str
     most: int = 200
     required: bool = True
@@ -112,11 +105,10 @@ class TextField:
 
 
 @dataclass(frozen=True)
-class NumberField:
+class NumberField(FormField):
     """A whole number that may be left out."""
 
     kind: ClassVar[str] = "number"
-    name: str
     label: str
     low: int
     high: int
@@ -145,17 +137,10 @@ def tidy(text: str) -> str:
     return JOINER.sub(lambda sign: sign[0] if sign.start() in joins else "", line)
 
 
-Rule = Callable[[Values], Complaints]
-
-
-def no_rule(values: Values) -> Complaints:
-    return {}
-
-
 @dataclass(frozen=True)
 class Form:
     fields: Sequence[FormField]
-    rule: Rule = no_rule
+    rule: Callable[[Values], Complaints] = lambda values: {}
     """What is asked of the fields together, once each is fine."""
     stored: Mapping[str, str] = field(default_factory=dict)
     """What an answer is stored under, where that is not the name of its control: the name of what

@@ -37,20 +37,15 @@ class Control:
     data: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass
-class SeenForm:
-    action: str = ""
-    hidden: dict[str, str] = field(default_factory=dict)
-    controls: dict[str, Control] = field(default_factory=dict)
-    heading: str = ""
-    """The strong part of the page's heading, or all of it."""
-    quotes: list[str] = field(default_factory=list)
-
-
-class _Reader(HTMLParser):
+class SeenForm(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.form = SeenForm()
+        self.action = ""
+        self.hidden: dict[str, str] = {}
+        self.controls: dict[str, Control] = {}
+        self.heading = ""
+        """The strong part of the page's heading, or all of it."""
+        self.quotes: list[str] = []
         self._into: list[str] = []
         self._target = ""
         self._legend = ""
@@ -60,26 +55,26 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.form.action = attributes["action"]
+            self.action = attributes["action"]
         elif tag in ("input", "select", "textarea"):
             self._control(tag, attributes)
         elif tag == "option" and attributes.get("value"):
-            self.form.controls[self._target].options.append(attributes["value"])
+            self.controls[self._target].options.append(attributes["value"])
         elif tag in ("h1", "legend", "q", "strong"):
             self._into.append(tag)
             if tag == "legend":
                 self._legend = ""
             if tag == "q":
-                self.form.quotes.append("")
+                self.quotes.append("")
             if tag == "h1" or (tag == "strong" and self._into[-2:-1] == ["h1"]):
-                self.form.heading = ""
+                self.heading = ""
 
     def _control(self, tag: str, attributes: Mapping[str, str]) -> None:
         name, kind = attributes.get("name", ""), attributes.get("type", tag)
         if kind == "hidden":
-            self.form.hidden[name] = attributes["value"]
+            self.hidden[name] = attributes["value"]
             return
-        control = self.form.controls.setdefault(name, Control(kind, self._legend))
+        control = self.controls.setdefault(name, Control(kind, self._legend))
         if kind == "radio":
             control.options.append(attributes["value"])
         control.data.update(
@@ -94,18 +89,18 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if "q" in self._into:
-            self.form.quotes[-1] += data
+            self.quotes[-1] += data
         elif "h1" in self._into and not self._named:
-            self.form.heading += data
+            self.heading += data
         elif "legend" in self._into:
             self._legend += data
 
 
 def read_form(html: str) -> SeenForm:
-    reader = _Reader()
+    reader = SeenForm()
     reader.feed(html)
-    reader.form.heading = reader.form.heading.strip()
-    return reader.form
+    reader.heading = reader.heading.strip()
+    return reader
 
 
 Means = Callable[[str, str], float]
@@ -265,16 +260,6 @@ AT_ONCE = 20
 ADDRESS = "http://127.0.0.1"
 
 
-@dataclass(frozen=True)
-class Visit:
-    """How a simulated person got on."""
-
-    manner: str
-    end: str
-    """The heading of the last page."""
-    pages: int
-
-
 def rehearse(
     folder: Path,
     people: int,
@@ -283,42 +268,38 @@ def rehearse(
     shares: Mapping[str, float] = MANNERS,
 ) -> tuple[Study, Counter[tuple[str, str]]]:
     """The copy in `rehearsal/`, and how people of each manner ended."""
-    study = _copy(open_study(folder))
+    original, copy = open_study(folder).folder, Path(folder) / "rehearsal"
+    if copy.exists():
+        shutil.rmtree(copy)
+    left_out = shutil.ignore_patterns("rehearsal", "study.sqlite*", FOLDER)
+    shutil.copytree(original, copy, ignore=left_out)
+    study = open_study(copy)
     database = open_database(study.folder)
     participation = Participation(study, database, lot=random.Random(seed))
     app = make_app(participation, limits=Limits((1e9, 1e9), (1e9, 1e9)))
     manners = random.Random(seed).choices(list(shares), list(shares.values()), k=people)
-    visits = asyncio.run(_all(app, study, manners, seed, careful or Careful()))
+    ends = asyncio.run(_ends(app, study, manners, seed, careful or Careful()))
     database.close()
-    return study, Counter((visit.manner, visit.end) for visit in visits)
+    return study, Counter(zip(manners, ends, strict=True))
 
 
-def _copy(study: Study) -> Study:
-    folder = study.folder / "rehearsal"
-    if folder.exists():
-        shutil.rmtree(folder)
-    left_out = shutil.ignore_patterns("rehearsal", "study.sqlite*", FOLDER)
-    shutil.copytree(study.folder, folder, ignore=left_out)
-    return open_study(folder)
-
-
-async def _all(
+async def _ends(
     app: FastAPI, study: Study, manners: list[str], seed: int, careful: Careful
-) -> list[Visit]:
+) -> list[str]:
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def guarded(number: int, manner: str) -> Visit:
+    async def visit(number: int, manner: str) -> str:
         async with gate:
-            return await _visit(
-                app, study, number, manner, random.Random(f"{seed}/{number}"), careful
-            )
+            lot = random.Random(f"{seed}/{number}")
+            return await _end(app, study, number, manner, lot, careful)
 
-    return list(await asyncio.gather(*(guarded(at, name) for at, name in enumerate(manners))))
+    return await asyncio.gather(*(visit(at, name) for at, name in enumerate(manners)))
 
 
-async def _visit(
+async def _end(
     app: FastAPI, study: Study, number: int, manner: str, lot: random.Random, careful: Careful
-) -> Visit:
+) -> str:
+    """The heading of a simulated person's last page."""
     memory = VisitMemory(lot)
     leave_after = lot.randint(1, 4) if manner == "leaving" else MOST_PAGES
     panel, token = study.config.panel.name, invitation(study.secrets.session_key, number)
@@ -330,7 +311,7 @@ async def _visit(
         for pages in range(MOST_PAGES):
             seen = read_form(response.text)
             if not seen.action:
-                return Visit(manner, seen.heading, pages)
+                return seen.heading
             if pages == leave_after:
                 seen = read_form((await client.get("/leave")).text)
                 sent: dict[str, str] = {}

@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, select, update
 
 from stereometer.errors import DataError, UsageError
+from stereometer.files import read_text
 from stereometer.studies.config import Config, line_of, read_config
 from stereometer.studies.database import Database, open_database, versions
 from stereometer.studies.kinds import kind_called
@@ -110,7 +111,7 @@ class Study:
 
     def bad_setting(self, what: str, *keys: str) -> DataError:
         toml = self.folder / "study.toml"
-        return DataError(f"{toml}, line {line_of(toml, *keys)}: {'.'.join(keys)}: {what}")
+        return DataError(f"{toml}, line {line_of(read_text(toml), keys)}: {'.'.join(keys)}: {what}")
 
     def checked(self) -> Study:
         """The study itself, once everything in the folder was found fit to serve."""

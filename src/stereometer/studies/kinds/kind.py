@@ -101,10 +101,6 @@ class Respondent:
         return random.Random(f"{self.id}/{purpose}")
 
 
-def no_feedback(sent: Mapping[str, str]) -> Mapping[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Page:
     key: str
@@ -113,7 +109,7 @@ class Page:
     unit: str | None = None
     shown: Mapping[str, Any] = field(default_factory=dict)
     """What the template shows beside the form."""
-    feedback: Callable[[Mapping[str, str]], Mapping[str, Any]] = no_feedback
+    feedback: Callable[[Mapping[str, str]], Mapping[str, Any]] = lambda sent: {}
     """What it shows of a form that comes back, for browsers without script."""
 
 
