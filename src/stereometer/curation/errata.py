@@ -15,7 +15,7 @@ reason = "Not about librarians."
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -106,14 +106,11 @@ def check_against(errata: Errata, benchmark: Benchmark, path: Path) -> None:
 
 def corrected(items: Sequence[SentenceItem], errata: Errata) -> list[SentenceItem]:
     texts = {entry.id: entry.texts for entry in errata.item if entry.action == "correct"}
-    return [_corrected(item, texts[item.id]) if item.id in texts else item for item in items]
-
-
-def _corrected(item: SentenceItem, texts: Mapping[str, str]) -> SentenceItem:
-    foreign = [name for name in texts if name not in item.texts]
-    if foreign:
-        raise DataError(
-            f"The errata correct {foreign[0]!r} of {item.id}. Its texts are "
-            f"{', '.join(item.texts)}. Fix the entry."
-        )
-    return item.corrected(texts)
+    for item in items:
+        foreign = [name for name in texts.get(item.id, ()) if name not in item.texts]
+        if foreign:
+            raise DataError(
+                f"The errata correct {foreign[0]!r} of {item.id}. Its texts are "
+                f"{', '.join(item.texts)}. Fix the entry."
+            )
+    return [item.corrected(texts[item.id]) if item.id in texts else item for item in items]

@@ -10,7 +10,7 @@ import secrets
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,30 +22,18 @@ from stereometer.files import replacing, write_json
 from stereometer.studies.config import PANELS
 from stereometer.studies.database import Database, open_database, participants, payments
 from stereometer.studies.kinds.judging import JUDGE_PAIRS
-from stereometer.studies.people import Edition, Participant, edition_of, open_edition
+from stereometer.studies.people import Edition, edition_of, open_edition
 from stereometer.studies.statement import croissant, statement
 from stereometer.studies.study import Study
 from stereometer.studies.tables import (
+    WRITERS,
     Written,
     bonus_rows,
     demographics,
     export_ids,
-    write_judged_cats,
-    write_judged_pairs,
-    write_ratings,
     write_table,
-    write_written_cats,
-    write_written_pairs,
 )
 
-Writer = Callable[[Study, Sequence[Participant], Mapping[str, str], Path], Written]
-WRITERS: Mapping[str, Writer] = {
-    "survey": write_ratings,
-    "write-cats": write_written_cats,
-    "validate-cats": write_judged_cats,
-    "write-pairs": write_written_pairs,
-    "validate-pairs": write_judged_pairs,
-}
 EXCLUDED = ("participant", "outcome", "failed_checks")
 
 

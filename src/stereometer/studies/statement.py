@@ -29,6 +29,12 @@ hides how far people disagree."""
 def statement(edition: Edition, written: Written) -> str:
     """The fields A to I, in the order and under the names of the paper's section 5."""
     study, people, config = edition.study, edition.people, edition.study.config
+    pay = config.pay
+    paid = (
+        f"Pay: {pay.complete:.2f} {pay.currency} for about {pay.minutes:g} minutes "
+        f"({pay.hourly:.2f} per hour), also for those who failed a check; "
+        f"{pay.left:.2f} {pay.currency} for those who left."
+    )
     speakers, annotators = _roles(study, _demographics(edition))
     sections = {
         "A. Curation rationale": f"{study.kind.does}. {len(study.units)} units, "
@@ -42,7 +48,7 @@ def statement(edition: Edition, written: Written) -> str:
         "F. Text characteristics": study.kind.leaves,
         "G. Recording quality": "Typed or chosen in a browser and recorded by the study's own "
         "server. Texts are published as they were written.",
-        "H. Other": f"{_pay(study)}\n\n{WHAT_IT_IS_NOT}",
+        "H. Other": f"{paid}\n\n{WHAT_IT_IS_NOT}",
         "I. Provenance appendix": _provenance(edition, written),
     }
     parts = (f"## {heading}\n{text}\n" for heading, text in sections.items())
@@ -109,15 +115,6 @@ def _time(people: Sequence[Participant]) -> str:
         if each.passed and each.finished_at is not None
     ]
     return f"Median time of those who completed: {median(minutes):.1f} minutes." if minutes else ""
-
-
-def _pay(study: Study) -> str:
-    pay = study.config.pay
-    return (
-        f"Pay: {pay.complete:.2f} {pay.currency} for about {pay.minutes:g} minutes "
-        f"({pay.hourly:.2f} per hour), also for those who failed a check; "
-        f"{pay.left:.2f} {pay.currency} for those who left."
-    )
 
 
 def _provenance(edition: Edition, written: Written) -> str:

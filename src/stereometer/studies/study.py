@@ -101,7 +101,7 @@ class Study:
         texts, config = self.texts(language), self.config
         return {
             "title": texts.name(config.title),
-            "contact": texts.contact(config.contact),
+            "contact": config.contact or texts.word("no_contact"),
             "minutes": f"{config.pay.minutes:g}",
             "pay": texts.money(config.pay.complete, config.pay.currency),
             "partial": texts.money(config.pay.left, config.pay.currency),

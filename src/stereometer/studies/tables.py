@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import random
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -186,6 +186,16 @@ def _people(study: Study, rows: Rows) -> dict[str, tuple[str, Sequence[str]]]:
     }
 
 
+WRITERS: Mapping[str, Callable[[Study, Sequence[Participant], Ids, Path], Written]] = {
+    "survey": write_ratings,
+    "write-cats": write_written_cats,
+    "validate-cats": write_judged_cats,
+    "write-pairs": write_written_pairs,
+    "validate-pairs": write_judged_pairs,
+}
+"""What an export writes of the answers, by kind."""
+
+
 def bonus_rows(study: Study, people: Sequence[Participant]) -> Rows:
     """What each writer has earned, by the keyed hash under which the writing study pays them."""
     judged = judged_pairs(study, _labels(study, people, {}))
@@ -253,7 +263,11 @@ def demographics(
     five remain in every part, those whose answer is withheld among them.
     """
     shown = [each for each in people if each.person.id not in hidden]
-    rows = [{"participant": ids[each.person.id], **_said(each, questions)} for each in shown]
+    rows = []
+    for each in shown:
+        said = each.person.answers.get(DEMOGRAPHICS, {})
+        own = {question: _grouped(said.get(question)) for question in questions}
+        rows.append({"participant": ids[each.person.id], **own})
     alike = [rows]
     for question in questions:
         alike = [part for group in alike for part in _parts(group, question)]
@@ -289,12 +303,7 @@ def counts_of(
     }
 
 
-def _said(participant: Participant, questions: Sequence[str]) -> dict[str, Any]:
-    answers = participant.person.answers.get(DEMOGRAPHICS, {})
-    return {question: _grouped(question, answers.get(question)) for question in questions}
-
-
-def _grouped(question: str, value: Any) -> str:
+def _grouped(value: Any) -> str:
     """Numbers in tens: an exact age says too much about one person."""
     if value in (None, "", NO_ANSWER):
         return ""

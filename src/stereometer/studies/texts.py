@@ -62,10 +62,6 @@ class StudyTexts:
         key = "pay_both" if pay.left else "pay_complete" if pay.complete else "pay_nothing"
         return self.filled(key, {"pay": whole, "partial": part})
 
-    def contact(self, named: str) -> str:
-        """Whom people can write to; whoever invited them where the study names nobody."""
-        return named or self.word("no_contact")
-
     def other_names(self, name: str) -> list[str]:
         """What a group may be called besides its name."""
         return _listed(self.also.get(name, ""))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from rapidfuzz.distance import OSA
 
+from stereometer.benchmarks.abc.files import Trait
 from stereometer.benchmarks.abc.items import data_file
 from stereometer.benchmarks.abc.survey import RATED, SOCIETY
-from stereometer.benchmarks.abc.files import Trait
 from stereometer.errors import did_you_mean
 from stereometer.studies.fields import ChoiceField, Form, ScaleField, TextField
 from stereometer.studies.kinds.kind import (
