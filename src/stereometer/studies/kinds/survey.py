@@ -38,7 +38,7 @@ SHORT = 3
 """Letters of a name that may only be exchanged."""
 
 
-class SurveyOptions(BaseModel):
+class GroupSurveyOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     society: str = Field(SOCIETY, description="whose view is asked for")
@@ -76,7 +76,7 @@ def read_groups(study: Study) -> dict[str, str]:
 
 
 def _rated(study: Study, known: Sequence[str]) -> Sequence[str]:
-    wanted = study.options(SurveyOptions).groups
+    wanted = study.options(GroupSurveyOptions).groups
     for name in wanted:
         if name not in known:
             raise study.bad_setting(
@@ -100,7 +100,7 @@ class GroupSurvey(Kind):
     does = "How groups are seen"
     about = "groups"
     leaves = "Numbers from 0 to 100 on scales between two opposite traits; no free text."
-    options = SurveyOptions
+    options = GroupSurveyOptions
     defaults = Defaults(20, 4, 2.0, 10, ASKED)
     materials = ("groups.csv", "traits.csv")
     counts_at_once = False
@@ -127,7 +127,7 @@ class GroupSurvey(Kind):
 
     def arrangement(self, study: Study, person: Respondent) -> Mapping[str, Any]:
         """The order of the traits, and those whose poles are exchanged, on every page alike."""
-        options, lot = study.options(SurveyOptions), person.lot(INSTRUCTIONS)
+        options, lot = study.options(GroupSurveyOptions), person.lot(INSTRUCTIONS)
         order = [trait.name for trait in study.cached(read_traits)]
         turned = lot.sample(order, len(order) // 2) if options.poles == "random" else []
         if options.trait_order == "random":
@@ -135,7 +135,7 @@ class GroupSurvey(Kind):
         return {"order": order, "turned": turned}
 
     def checks(self, study: Study, person: Respondent) -> Mapping[str, bool]:
-        options = study.options(SurveyOptions)
+        options = study.options(GroupSurveyOptions)
         passed = {
             "name": _named(study, options, person),
             "repeat": _alike(study, options, person) >= options.repeat_share,
@@ -197,7 +197,7 @@ def _rating(study: Study, person: Respondent, key: str, group: str) -> Page:
     number = len(person.units) + 1 if key == "rate-again" else int(key.removeprefix("rate-"))
     shown = {
         "group": _label(study, person, group),
-        "society": study.texts(person.language).name(study.options(SurveyOptions).society),
+        "society": study.texts(person.language).name(study.options(GroupSurveyOptions).society),
         "number": number,
         "of": len(person.units) + 1,
     }
@@ -206,7 +206,7 @@ def _rating(study: Study, person: Respondent, key: str, group: str) -> Page:
 
 def _name_check(study: Study, person: Respondent, group: str) -> Page:
     label = study.texts(person.language).word("check_name")
-    if study.options(SurveyOptions).name_check == "text":
+    if study.options(GroupSurveyOptions).name_check == "text":
         return Page("check-name", "questions.html", Form([TextField("name", label, 80)]))
     others = [name for name in study.cached(read_groups) if name != group]
     lot = person.lot("name")
@@ -232,7 +232,7 @@ def _trait_check(study: Study, person: Respondent, group: str) -> Page:
 # ------------------------------------------------------------------------------------------- checks
 
 
-def _named(study: Study, options: SurveyOptions, person: Respondent) -> bool:
+def _named(study: Study, options: GroupSurveyOptions, person: Respondent) -> bool:
     group, sent = person.units[0], person.answers["check-name"]["name"]
     if options.name_check == "choice":
         return bool(sent == group)
@@ -246,7 +246,7 @@ def _named(study: Study, options: SurveyOptions, person: Respondent) -> bool:
     return away[group] < math.inf and away[group] == min(away.values())
 
 
-def _away(typed: str, names: set[str], options: SurveyOptions) -> float:
+def _away(typed: str, names: set[str], options: GroupSurveyOptions) -> float:
     """Edits between what was typed and the nearest name of a group: "women" is not "men", and in a
     short name fewer letters may differ: "n" is nobody's, and "mean" is not "men", but "mne" is."""
     forms = {form for name in names for form in (name, f"{name}s", name.removesuffix("s"))}
@@ -284,7 +284,7 @@ def _sides_right(person: Respondent) -> bool:
     return all(said[side] in (names or {NOTHING}) for side, names in sides.items())
 
 
-def _alike(study: Study, options: SurveyOptions, person: Respondent) -> float:
+def _alike(study: Study, options: GroupSurveyOptions, person: Respondent) -> float:
     """The share of traits that were rated alike both times."""
     first = person.answers[f"rate-{person.units.index(repeated(person)) + 1}"]
     again = person.answers["rate-again"]
