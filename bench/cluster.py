@@ -38,7 +38,7 @@ from stereometer.types import Answer, Asking, CausalTokens, ModelSpec, Request, 
 
 TOKENS = 16
 """Of each request."""
-NAMED = "stereometer.backends.baselines.opener:NAMED"
+NAMED = "stereometer.backends.baselines:NAMED"
 FAKE = ModelSpec(NAMED, "stereometer.backends.baselines.fake:Fake")
 
 

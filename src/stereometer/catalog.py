@@ -90,8 +90,8 @@ TABLE: Mapping[str, Mapping[str, str]] = {
     },
     "backend": {
         "fake": "stereometer.backends.baselines.fake:Fake",
-        "random": "stereometer.backends.baselines.random:Random",
-        "sentiment": "stereometer.backends.baselines.sentiment:Sentiment",
+        "random": "stereometer.backends.text_scores:Random",
+        "sentiment": "stereometer.backends.text_scores:Sentiment",
     },
     "opener": {
         "checkpoint": "stereometer.backends.local.opener:CHECKPOINT",

@@ -22,10 +22,10 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from stereometer.backends.local import apart
+from stereometer.backends.local import checks
 from stereometer.backends.local.causal import Causal
-from stereometer.backends.local.checkpoint import Options, load
-from stereometer.backends.local.fingerprint import fingerprint
+from stereometer.backends.local.checkpoint import LoadingOptions, load
+from stereometer.backends.local.files import fingerprint
 from stereometer.errors import ModelError
 from stereometer.runs.open import open_model
 from stereometer.types import Generate
@@ -149,16 +149,16 @@ def test_whatever_is_loaded_is_in_the_fingerprint(zoo: Zoo, tmp_path: Path, name
         shard = sharded(folder, name)
         (shard.parent / "config.json").write_text("{}")  # looks like another model's folder
     open_model(str(folder))
-    before = fingerprint(str(folder), Options())
+    before = fingerprint(str(folder), LoadingOptions())
     shard.write_bytes(shard.read_bytes()[:-1] + b"\1")
-    assert before != fingerprint(str(folder), Options())
+    assert before != fingerprint(str(folder), LoadingOptions())
 
 
 def test_a_link_to_everything_is_not_read_through(zoo: Zoo, tmp_path: Path) -> None:
     folder = copied(zoo, "bert", tmp_path / "m")
-    before = fingerprint(str(folder), Options())
+    before = fingerprint(str(folder), LoadingOptions())
     (folder / "all").symlink_to("/")
-    assert fingerprint(str(folder), Options()) == before
+    assert fingerprint(str(folder), LoadingOptions()) == before
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_tokenizer_that_would_fill_or_end_the_process(
     change(content)
     file.write_text(json.dumps(content))
     if words == "an end":
-        monkeypatch.setattr(apart, "PATIENCE", 8.0)
+        monkeypatch.setattr(checks, "PATIENCE", 8.0)
     assert_refused(run(folder), MODEL_ERROR, "has a tokenizer that cannot be used", words)
 
 
@@ -268,10 +268,10 @@ def test_a_template_that_hangs_or_fills_the_memory(
     """Also where the system limits no memory: the parent watches."""
     checkpoint = load(str(zoo.folder("gpt2")))  # within the usual limits, also where all is busy
     if "range(99999)" in template:
-        monkeypatch.setattr(apart, "PATIENCE", 4.0)
+        monkeypatch.setattr(checks, "PATIENCE", 4.0)
     if not limited:
-        monkeypatch.setattr(apart, "MEMORY", 2**28)
-        monkeypatch.setattr(apart, "LIMITED", False)
+        monkeypatch.setattr(checks, "MEMORY", 2**28)
+        monkeypatch.setattr(checks, "LIMITED", False)
     checkpoint.tokenizer.chat_template = template
     request = Generate(messages=(("user", "hi"),), max_tokens=2)
     with pytest.raises(ModelError, match=TEMPLATES[template]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from stereometer.backends.local.mitigation.fold import Projection
+from stereometer.backends.local.mitigation.apply import Projection
 
 WIDTH = 12
 

@@ -13,7 +13,7 @@ import typer
 
 import stereometer
 from stereometer import cli
-from stereometer.backends.local.checkpoint import Options as LocalOptions
+from stereometer.backends.local.checkpoint import LoadingOptions as LocalOptions
 from stereometer.backends.server.opener import ServerOptions
 from stereometer.cli.app import SECTIONS, CommandGroup, app
 from stereometer.cli.command import Command

@@ -12,7 +12,7 @@ from stereometer.shapes.cat import differences as changes
 from stereometer.shapes.cat.points import KINDS
 from stereometer.shapes.differences import Difference
 from stereometer.stats.intervals import Ints
-from stereometer.training.mitigation.perplexity import compared
+from stereometer.training.mitigation.probing import compared
 from stereometer.types import Settings
 
 SETTINGS = Settings(resamples=100)

@@ -14,7 +14,7 @@ from stereometer.shapes.pair.metrics import _preference
 from stereometer.shapes.points import ALONE, DrawnUnit
 from stereometer.shapes.verdicts import PREFERENCE, judged
 from stereometer.stats.intervals import Floats, Ints
-from stereometer.training.mitigation.perplexity import compared
+from stereometer.training.mitigation.probing import compared
 from stereometer.types import Estimate, Score, Settings
 from tests.builders.sure import sure
 from tests.simulations import cats, pairs

@@ -1,4 +1,5 @@
-"""What a mitigation says of itself, in its file and in every result of a model that has it."""
+"""What a mitigation says of itself: in its file, in an exported folder, and in every result of a
+model that has it."""
 
 from __future__ import annotations
 
@@ -142,3 +143,15 @@ def card_of(model_card: Mapping[str, Any]) -> MitigationCard | None:
             f"The card of a mitigation cannot be read: {error}. It was written by another version, "
             "or changed by hand. Measure the model again."
         ) from None
+
+
+EXPORTED = "mitigation.json"
+"""The file in the folder."""
+
+
+@dataclass(frozen=True)
+class ExportedCard(Document):
+    card: MitigationCard
+    weights: str
+    """Digest of the weights in the folder: of others the card says nothing."""
+    schema: str = "mitigation-folder@1"

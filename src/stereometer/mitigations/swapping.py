@@ -8,12 +8,12 @@ flowers`), there is no counterfactual, and who asks leaves the text out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from stereometer.mitigations.attribute import Attribute, Role, Row
-from stereometer.mitigations.indefinite_article import adapted
+from stereometer.shapes.sentences import words_of
 
 WORD = re.compile(r"(?<![\w-])\w+")
 FOLLOWING = re.compile(r"\s+(\w[\w'’-]*)")
@@ -81,13 +81,10 @@ class Swaps:
             for entry, pattern in self._entries.get(begun.group().lower(), ()):
                 if match := pattern.match(text, begun.start()):
                     end = match.end()
-                    yield self._spot(entry, begun.start(), end)
+                    rows, names = self._places[entry], self.attribute.classes
+                    own = frozenset(names[_words(row).index(entry)] for row in rows)
+                    yield Spot(begun.start(), end, entry, own, entry in self._held_out, rows)
                     break
-
-    def _spot(self, entry: str, start: int, end: int) -> Spot:
-        rows = self._places[entry]
-        own = frozenset(self.attribute.classes[_words(row).index(entry)] for row in rows)
-        return Spot(start, end, entry, own, entry in self._held_out, rows)
 
     def label(self, text: str, held_out: bool | None = None) -> str | None:
         """The only class whose words a text holds; with `held_out` only where all of them are, or
@@ -129,13 +126,12 @@ class Swaps:
             if other is None:
                 return None
             cased = _cased_like(word, other)
-            pieces += [self._adapted(text[end : spot.start], word, cased), cased]
+            before = text[end : spot.start]
+            if self.attribute.language == "en":  # its articles follow the word after them
+                before = adapted(before, word, cased)
+            pieces += [before, cased]
             end = spot.end
         return "".join([*pieces, text[end:]])
-
-    def _adapted(self, before: str, word: str, other: str) -> str:
-        """What stands before a word, which is an article's concern in English alone."""
-        return adapted(before, word, other) if self.attribute.language == "en" else before
 
     def _counterpart(self, text: str, spot: Spot, first: str, second: str) -> str | None:
         """The word of the other class; a word of neither stays."""
@@ -177,3 +173,59 @@ def _cased(like: str, word: str) -> str:
     if like.isupper() and len(like) > 1:
         return word.upper()
     return word[:1].upper() + word[1:].lower()
+
+
+# ------------------------------------------- English articles: `an African city`, `a European city`
+
+BEFORE = re.compile(r"(?<![\w'’-])(an?)(\s+)$", re.IGNORECASE)
+"""An article right before a place in a text."""
+VOWEL = re.compile(
+    r"""(?! eu | ewe | on(?:e|ce)\b | u(?: ni(?![mn]) | [kt] | [sr][aeiu] | ga | y ) )  # a European
+        [aeiou]
+        | h(?: eir | our | onest | onou?r )  # an heiress""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The beginnings of words that are spoken with a vowel first, as far as spelling tells."""
+
+
+def article(word: str) -> str:
+    return "an" if VOWEL.match(word) else "a"
+
+
+def adapted(before: str, word: str, other: str) -> str:
+    """What stands before a word, for another in its place. An article that does not suit the first
+    stays as it is: somebody speaks otherwise."""
+    last = BEFORE.search(before)
+    if last is None or last.group(1).lower() != article(word):
+        return before
+    return before[: last.start()] + _cased_article(last.group(1), other) + last.group(2)
+
+
+def _cased_article(like: str, word: str) -> str:
+    """A lone capital may begin a sentence, or stand before capitals."""
+    new = article(word)
+    if like.islower():
+        return new
+    return new.upper() if word.isupper() and len(word) > 1 else new.capitalize()
+
+
+# -------------------------------------------------------------------- words of an attribute's lists
+
+
+def plain(text: str) -> str:
+    """The words alone: case, spaces and marks make no other sentence."""
+    return " ".join(words_of(text))
+
+
+class Lists:
+    """Words, or a few in a row, as a card keeps them, wherever counterfactuals change them: in
+    `woman's` and `he'll` too, not in `he-man`."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        known = sorted({" ".join(word.split()) for word in words} - {""}, key=len, reverse=True)
+        alternatives = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in known) or "(?!)"
+        self._pattern = re.compile(rf"(?<![\w-])(?:{alternatives})(?![\w-])", re.IGNORECASE)
+
+    def touch(self, texts: Iterable[str]) -> bool:
+        """Whether any of the texts has one; parts of words do not count."""
+        return any(self._pattern.search(text) for text in texts)

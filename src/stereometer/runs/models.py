@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer import catalog
-from stereometer.backends.local.place import name_of
+from stereometer.backends.local.files import name_of
 from stereometer.backends.server.budget import budget_of
 from stereometer.errors import UsageError
 from stereometer.options import Model, Workers
@@ -33,7 +33,7 @@ def opened(
         yield open_for(engines or Engines(), str(model), seed, options)
         return
     check_budget(options)
-    from stereometer.backends.local.in_memory import held
+    from stereometer.backends.local.opener import held
 
     with held(model, _of_the_model(options)) as backend:
         yield backend
@@ -169,7 +169,7 @@ def _ending(spec: str, shown: int | None) -> str:
 
 
 def _revisions(name: ModelName) -> list[str]:
-    from stereometer.backends.local.revisions import revisions
+    from stereometer.backends.local.files import revisions
 
     wanted = _captured(name.revision)
     known = (each for each in revisions(name.path) if wanted.fullmatch(each))

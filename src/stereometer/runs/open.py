@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from stereometer import catalog
-from stereometer.backends.baselines.opener import BaselineOptions
-from stereometer.backends.server.keys import shown
+from stereometer.backends.baselines import BaselineOptions
+from stereometer.backends.server.opener import shown
 from stereometer.benchmarks.benchmark import Benchmark, Source
 from stereometer.benchmarks.benchmark import open_benchmark as open_source
 from stereometer.benchmarks.custom import SOURCE as OWN_FILES
@@ -45,7 +45,7 @@ from stereometer.types.names import ModelName
 
 CHECKPOINT = "checkpoint"
 """The opener of specs without a scheme."""
-NAMED = "stereometer.backends.baselines.opener:NAMED"
+NAMED = "stereometer.backends.baselines:NAMED"
 """What opens a backend of the catalog in another process."""
 FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".xlsx", ".xls")
 ADDRESSES = {"openai": "https://api.openai.com/v1", "ollama": "http://localhost:11434/v1"}

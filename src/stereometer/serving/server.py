@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from stereometer.backends.server.keys import KEY_VARIABLE
+from stereometer.backends.server.opener import KEY_VARIABLE
 from stereometer.errors import ModelError, UsageError
 from stereometer.serving.app import application
 from stereometer.serving.desk import Desk

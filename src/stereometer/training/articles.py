@@ -1,4 +1,5 @@
-"""Articles from text files, and a split in which training and held-out text never share one.
+"""Articles from text files, a split in which training and held-out text never share one, and pairs
+of their sentences.
 
 Three forms are read: plain text with blank lines between articles, JSON lines with a `text` field
 (and perhaps a `title`), and a folder of WikiExtractor files (`<doc ...>` marks or JSON lines). All
@@ -133,7 +134,7 @@ def _plain(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Split:
+class ArticleSplit:
     """Groups of articles for training, and others held out."""
 
     training: list[list[Article]]
@@ -149,7 +150,7 @@ class Split:
         }
 
 
-def split(articles: Sequence[Article], held_out: float, seed: int) -> Split:
+def split(articles: Sequence[Article], held_out: float, seed: int) -> ArticleSplit:
     """By whole groups, at least one on each side."""
     groups = grouped(articles)
     if len(groups) < 2:
@@ -159,4 +160,49 @@ def split(articles: Sequence[Article], held_out: float, seed: int) -> Split:
         )
     random.Random(seed).shuffle(groups)
     count = min(len(groups) - 1, max(1, round(held_out * len(groups))))
-    return Split(groups[count:], groups[:count])
+    return ArticleSplit(groups[count:], groups[:count])
+
+
+# -------------------------------------------------------------------------------------------- pairs
+
+
+@dataclass(frozen=True)
+class SentencePair:
+    first: str
+    second: str
+    follows: bool
+    group: int
+    """The group of articles that the first sentence is of."""
+
+
+def sentence_pairs(
+    groups: Sequence[Sequence[Article]], seed: int, limit: int | None = None
+) -> list[SentencePair]:
+    """For each two consecutive sentences, that pair and the first with a random sentence of another
+    group; both or neither are kept."""
+    rng = random.Random(seed)
+    texts = [[sentences(article.text) for article in group] for group in groups]
+    pools = [
+        [text for article in group for text in article if long_enough(text)] for group in texts
+    ]
+    filled = [number for number, pool in enumerate(pools) if pool]
+    if len(filled) < 2:
+        return []
+    heads = [
+        (number, article, at)
+        for number, group in enumerate(texts)
+        for article in group
+        for at in range(len(article) - 1)
+        if long_enough(article[at]) and long_enough(article[at + 1])
+    ]
+    rng.shuffle(heads)
+    pairs = []
+    for number, article, at in heads[: None if limit is None else (limit + 1) // 2]:
+        other = rng.choice(filled)
+        while other == number:
+            other = rng.choice(filled)
+        pairs += [
+            SentencePair(article[at], article[at + 1], True, number),
+            SentencePair(article[at], rng.choice(pools[other]), False, number),
+        ]
+    return pairs if limit is None else pairs[:limit]

@@ -16,7 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from stereometer.backends.local.language_model import LanguageModel
-from stereometer.backends.local.next_sentence import Head, HeadCard, Trained, rounded, save
+from stereometer.backends.local.next_sentence import (
+    HeadCard,
+    NextSentenceHead,
+    Trained,
+    rounded,
+    save,
+)
 from stereometer.backends.local.sentence_pairs import (
     DEFAULT_POOLING,
     LONGEST,
@@ -28,16 +34,16 @@ from stereometer.backends.local.sentence_pairs import (
 from stereometer.errors import DataError, UsageError
 from stereometer.runs.progress import Phases
 from stereometer.training import articles
+from stereometer.training.articles import SentencePair, sentence_pairs
 from stereometer.training.fitting import (
-    Labelled,
+    LabelledPairs,
     Material,
     accuracy,
     begun,
+    kept_part,
     shuffled_batches,
     unreached,
 )
-from stereometer.training.kept import kept_part
-from stereometer.training.pairs import SentencePair, sentence_pairs
 from stereometer.training.recipe import Recipe, check_order
 from stereometer.types import Skip, digest_of
 
@@ -68,7 +74,7 @@ def _trained(
     held_out = parts.held_out
     trunk: dict[str, Tensor] = {}
     if recipe.full:
-        from stereometer.training.fine_tuning import fine_tuned
+        from stereometer.training.fitting import fine_tuned
 
         head, features, steps = fine_tuned(backend, parts, recipe, work, progress)
         rows, trunk, record["steps"] = (
@@ -134,7 +140,7 @@ def material(text: Path, recipe: Recipe, backend: LanguageModel) -> Material:
     return Material(training, held_out, record)
 
 
-def _labelled(pairs: Sequence[SentencePair], backend: LanguageModel) -> Labelled:
+def _labelled(pairs: Sequence[SentencePair], backend: LanguageModel) -> LabelledPairs:
     tokens, kept = [], []
     for pair in pairs:
         try:
@@ -143,7 +149,7 @@ def _labelled(pairs: Sequence[SentencePair], backend: LanguageModel) -> Labelled
         except Skip:
             continue
     follows = torch.tensor([pair.follows for pair in kept], dtype=torch.bool)
-    return Labelled(tokens, follows, [pair.group for pair in kept], len(pairs) - len(kept))
+    return LabelledPairs(tokens, follows, [pair.group for pair in kept], len(pairs) - len(kept))
 
 
 # -------------------------------------------------------------------------------- the frozen trunk
@@ -151,7 +157,7 @@ def _labelled(pairs: Sequence[SentencePair], backend: LanguageModel) -> Labelled
 
 def on_frozen(
     backend: LanguageModel, parts: Material, recipe: Recipe, work: Path, progress: Phases
-) -> tuple[Head, Tensor]:
+) -> tuple[NextSentenceHead, Tensor]:
     """The head, and the rows of the held-out pairs."""
     features = Features(backend, recipe.pooling, recipe.layer)
     training = kept_rows(features, parts.training.pairs, work / "training", progress)
@@ -173,7 +179,7 @@ def kept_rows(
     return torch.cat(rows)
 
 
-def fitted(rows: Tensor, targets: Tensor, recipe: Recipe, progress: Phases) -> Head:
+def fitted(rows: Tensor, targets: Tensor, recipe: Recipe, progress: Phases) -> NextSentenceHead:
     """One head for the same rows and seed."""
     order = shuffled_batches(len(rows), recipe)
     fit = begun(rows, recipe, len(order))

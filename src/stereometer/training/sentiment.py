@@ -1,28 +1,30 @@
 """A sentiment classifier fine-tuned on labelled reviews (Nadeem et al. 2021, appendix A.2).
 
-What comes out is an ordinary folder: `--model sentiment:FOLDER` reads it.
+Reviews are a table or JSON lines with `text` and `label`, or a folder of text files in `pos` and
+`neg`, as the Large Movie Review Dataset has them. What comes out is an ordinary folder: `--model
+sentiment:FOLDER` reads it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from stereometer.backends.local.folders import write_folder
+from stereometer.backends.local.files import write_folder
 from stereometer.backends.local.language_model import LanguageModel
-from stereometer.errors import ModelError, UsageError
-from stereometer.files import write_json
+from stereometer.errors import DataError, ModelError, UsageError
+from stereometer.files import read_text, write_json
 from stereometer.runs.progress import Phases
 from stereometer.stats.intervals import wilson
+from stereometer.tables import read_rows
 from stereometer.training.fitting import warmed
 from stereometer.training.recipe import Tuning
-from stereometer.training.reviews import LABELS, Review, read
 from stereometer.types import digest_of
 
 LONGEST, BATCH = 256, 32
@@ -156,3 +158,47 @@ def _fit(
 def _predicted(model: Any, backend: LanguageModel, reviews: Sequence[Review]) -> Tensor:
     parts = [reviews[at : at + BATCH] for at in range(0, len(reviews), BATCH)]
     return torch.cat([model(**_inputs(backend, part)).logits.argmax(-1).cpu() for part in parts])
+
+
+# ------------------------------------------------------------------------------------------ reviews
+
+LABELS = ("negative", "positive")
+WORDS = {"0": 0, "neg": 0, "negative": 0, "1": 1, "pos": 1, "positive": 1}
+FEWEST = 20
+
+
+@dataclass(frozen=True)
+class Review:
+    text: str
+    label: str
+
+
+def read(path: Path) -> list[Review]:
+    reviews = _folder(path) if path.is_dir() else _table(path)
+    if len(reviews) < FEWEST or len({review.label for review in reviews}) < len(LABELS):
+        raise DataError(
+            f"{path} has {len(reviews)} reviews. At least {FEWEST} are needed, of both labels. "
+            "Give more of them."
+        )
+    return reviews
+
+
+def _folder(path: Path) -> list[Review]:
+    return [
+        Review(read_text(file), label)
+        for label in LABELS
+        for file in sorted((path / label[:3]).glob("*.txt"))
+    ]
+
+
+def _table(path: Path) -> list[Review]:
+    reviews = []
+    for line, row in read_rows(path, ("text", "label"), "Rename them."):
+        label = str(row["label"]).strip().lower()
+        if label not in WORDS:
+            raise DataError(
+                f"{path}, line {line}: label is {row['label']!r}. It must be one of "
+                f"{', '.join(WORDS)}. Fix the row."
+            )
+        reviews.append(Review(str(row["text"]), LABELS[WORDS[label]]))
+    return reviews

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from stereometer import catalog
-from stereometer.backends.local.devices import devices
+from stereometer.backends.local.opener import devices
 from stereometer.errors import StereometerError
 from stereometer.runs.cache import Cache
 from stereometer.types.document import Document

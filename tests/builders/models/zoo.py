@@ -9,10 +9,9 @@ from typing import Any
 import torch
 
 from stereometer.backends.local.causal import Causal
-from stereometer.backends.local.checkpoint import Checkpoint, Options, load
+from stereometer.backends.local.checkpoint import Checkpoint, LoadingOptions, load
 from stereometer.backends.local.language_model import LanguageModel
-from stereometer.backends.local.masked import Masked
-from stereometer.backends.local.permuted import Permuted
+from stereometer.backends.local.masked import Masked, Permuted
 from tests.builders.models.builders import BUILDS, POSITIONS, build
 from tests.builders.models.reference import Reference
 
@@ -37,7 +36,7 @@ class Zoo:
         return build(name, self.home / name)
 
     def _checkpoint(self, name: str, dtype: str = "float32") -> Checkpoint:
-        return load(str(self.folder(name)), Options(dtype=dtype))
+        return load(str(self.folder(name)), LoadingOptions(dtype=dtype))
 
     def backend(self, name: str, **options: Any) -> Any:
         """A new backend each time: what it learns about its model is not handed on."""

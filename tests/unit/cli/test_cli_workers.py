@@ -101,9 +101,9 @@ def test_threads_are_divided_among_workers() -> None:
 
 
 def test_a_worker_gets_its_gpus_as_a_device() -> None:
-    from stereometer.backends.local.checkpoint import Options
+    from stereometer.backends.local.checkpoint import LoadingOptions
 
-    spec = ModelSpec("m:o", "x", Options())
+    spec = ModelSpec("m:o", "x", LoadingOptions())
     devices = [worker_spec(spec, 1, gpus).options.device for gpus in (0, 1, 2)]
     assert devices == ["cpu", "cuda", "auto"]
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from stereometer.backends.baselines.fake import Fake
-from stereometer.backends.baselines.random import Random
+from stereometer.backends.text_scores import Random
 from stereometer.errors import ModelError, UnknownName
 from stereometer.measures.cat_rules import single_probability
 from stereometer.runs.measure import jobs_for

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stereometer.backends.baselines.fake import Fake
-from stereometer.backends.baselines.random import Random
+from stereometer.backends.text_scores import Random
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.benchmarks.abc.sentences import POOL, Concordance, sentences
 from stereometer.errors import ModelError

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stereometer import catalog
-from stereometer.backends.baselines.random import Random
+from stereometer.backends.text_scores import Random
 from stereometer.errors import ModelError
 from stereometer.measures.pair_likelihood import ROUNDS
 from stereometer.runs.cache import Cache

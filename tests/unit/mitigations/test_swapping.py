@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.mitigations.attribute import load, names
-from stereometer.mitigations.indefinite_article import article
-from stereometer.mitigations.swapping import Swaps
+from stereometer.mitigations.swapping import Swaps, article
 
 GENDER, RACE = Swaps(load("gender")), Swaps(load("race"))
 CASES: tuple[Callable[[str], str], ...] = (str.lower, str.upper, str.capitalize)

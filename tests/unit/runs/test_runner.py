@@ -264,7 +264,7 @@ class Picky(Bound):
 
 
 def test_an_item_that_is_skipped_keeps_its_place_and_says_why(tmp_path: Path) -> None:
-    from stereometer.backends.baselines.random import Random
+    from stereometer.backends.text_scores import Random
 
     with Cache(tmp_path / "c") as cache:
         found = list(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import stereometer
-from stereometer.backends.local.place import name_of
+from stereometer.backends.local.files import name_of
 from stereometer.errors import ModelError, UsageError
 from stereometer.runs.execute import execute
 from stereometer.runs.measure import jobs_for

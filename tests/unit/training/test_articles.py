@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.errors import DataError
-from stereometer.training.articles import Article, digest, grouped, read, split
+from stereometer.training.articles import Article, digest, grouped, read, sentence_pairs, split
 from stereometer.training.articles import sentences as sentences_of
-from stereometer.training.pairs import sentence_pairs
 
 words = st.text("abc", min_size=1, max_size=4)
 sentences = st.lists(words, min_size=3, max_size=12).map(

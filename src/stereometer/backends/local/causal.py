@@ -10,8 +10,17 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from stereometer.backends.local.batches import grouped
-from stereometer.backends.local.blanks import Way
+from stereometer.backends.local.batches import (
+    LARGEST,
+    CausalText,
+    Tree,
+    each,
+    families,
+    grouped,
+    grown,
+    trees,
+    whole,
+)
 from stereometer.backends.local.checkpoint import Checkpoint
 from stereometer.backends.local.forward import token_budget
 from stereometer.backends.local.generation import Writer
@@ -19,13 +28,12 @@ from stereometer.backends.local.language_model import (
     LanguageModel,
     Place,
     Values,
+    Way,
     completed,
     placed,
 )
 from stereometer.backends.local.lean.choice import Decoder, decoders_for, head_for
-from stereometer.backends.local.lean.parts import ROWS
-from stereometer.backends.local.memory import each
-from stereometer.backends.local.trie import LARGEST, Text, Tree, families, grown, trees, whole
+from stereometer.backends.local.lean.packed import ROWS
 from stereometer.errors import ModelError
 from stereometer.types import Answer, CausalTokens, Generate
 
@@ -126,7 +134,7 @@ class Causal(LanguageModel):
         return each(([text] for text in whole(asked)), self._texts)
 
     @torch.inference_mode()
-    def _paths(self, decoder: Decoder, batch: list[Text]) -> Values:
+    def _paths(self, decoder: Decoder, batch: list[CausalText]) -> Values:
         tree = grown(batch)
         return self._values([tree], decoder(tree, list(tree.asked)))
 

@@ -14,26 +14,36 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
-from stereometer.backends.local.apart import TOKENIZER_FILES, try_tokenizer
-from stereometer.backends.local.digests import weights_digest
-from stereometer.backends.local.named_files import check_depth, check_named_files
-from stereometer.backends.local.place import CONFIG, check_place, name_of, near
-from stereometer.backends.local.unused import unused_weights
+from stereometer.backends.local.checks import (
+    TOKENIZER_FILES,
+    check_layout,
+    check_tokenizer,
+    check_weights,
+    try_tokenizer,
+    unused_weights,
+)
+from stereometer.backends.local.files import (
+    CONFIG,
+    check_depth,
+    check_named_files,
+    check_place,
+    first_line,
+    hub_answers,
+    name_of,
+    near,
+    weights_digest,
+)
 from stereometer.errors import ModelError
 from stereometer.types.names import ModelName
 
-HUB_PATIENCE = 5
-"""Seconds until the hub counts as out of reach."""
 SPREAD = "auto"
 """The device of a model that is laid over all GPUs a process has."""
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 
 
 @dataclass(frozen=True)
-class Options:
+class LoadingOptions:
     """How a model is loaded; what is not the default is named in the result."""
 
     device: str = "cpu"
@@ -45,7 +55,7 @@ class Options:
     """A next-sentence head for the model, as `stereometer train nsp` writes it."""
 
 
-DEFAULTS = Options()
+DEFAULTS = LoadingOptions()
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,7 @@ class Checkpoint:
     """`masked`, `causal` or `permuted`."""
     model: Any
     tokenizer: Any
-    options: Options
+    options: LoadingOptions
     quantized: str = ""
     """The storage of the weights where it is not their own precision, such as GGUF's Q4_1."""
     next_sentence: Any = None
@@ -78,7 +88,10 @@ Choose = Callable[[Any, str], tuple[str, Any]]
 
 
 def load(
-    spec: str, options: Options = DEFAULTS, name: str | None = None, choose: Choose | None = None
+    spec: str,
+    options: LoadingOptions = DEFAULTS,
+    name: str | None = None,
+    choose: Choose | None = None,
 ) -> Checkpoint:
     """A loaded model, or a ModelError that says what to do; a language model without `choose`."""
     quiet()
@@ -116,40 +129,36 @@ def load(
 
 
 def _loaded(
-    spec: str, source: str, extra: Mapping[str, Any], options: Options, choose: Choose
+    spec: str, source: str, extra: Mapping[str, Any], options: LoadingOptions, choose: Choose
 ) -> tuple[str, Any, Any, Any, tuple[str, ...]]:
     """Family, model, tokenizer, the model with its own next-sentence head, and what is unused."""
     import torch
+    from huggingface_hub import snapshot_download
     from transformers import AutoConfig, AutoTokenizer
 
     common = {**extra, "trust_remote_code": options.trust_remote_code}
     config = AutoConfig.from_pretrained(source, **common)
     family, loader = choose(config, spec)
     if "gguf_file" not in extra:
-        folder = Path(source) if Path(source).is_dir() else _fetched(source, extra)
-        _check_files(spec, folder, config, options)
+        if not Path(folder := source).is_dir():
+            # The small files of a model on the hub are looked at before they are used.
+            files = [CONFIG, "*.index.json", *TOKENIZER_FILES]
+            folder = snapshot_download(source, allow_patterns=files, **extra)
+        _check_files(spec, Path(folder), config, options)
     tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **common)
     if "gguf_file" not in extra:
         common["use_safetensors"] = None if options.allow_pickle else True
     common["dtype"] = getattr(torch, options.dtype)
     spread = {"device_map": SPREAD} if options.device == SPREAD else {}
     model, report = loader.from_pretrained(source, output_loading_info=True, **common, **spread)
-    _check_weights(spec, report)
+    check_weights(spec, report)
     unused = unused_weights(spec, report, model)
     check_tokenizer(spec, tokenizer, model)
     own = None if spread else _with_own_head(source, model, report, common)
     return family, model, tokenizer, own, unused
 
 
-def _fetched(name: str, extra: Mapping[str, Any]) -> Path:
-    """Where the small files of a model on the hub lie: they are looked at before they are used."""
-    from huggingface_hub import snapshot_download
-
-    files = [CONFIG, "*.index.json", *TOKENIZER_FILES]
-    return Path(snapshot_download(name, allow_patterns=files, **extra))
-
-
-def _check_files(spec: str, folder: Path, config: Any, options: Options) -> None:
+def _check_files(spec: str, folder: Path, config: Any, options: LoadingOptions) -> None:
     """What files could do to this process, before any of them is loaded."""
     check_named_files(spec, folder, options.allow_pickle)
     check_depth(spec, config, folder)
@@ -167,19 +176,6 @@ def _check_has_tokenizer(spec: str, files: Iterable[str]) -> None:
         raise ModelError(
             f"{spec} has no tokenizer. A model cannot read a text without the tokenizer it was "
             "trained with. Add its files, such as tokenizer.json: tokenizer.save_pretrained(...)."
-        )
-
-
-def _check_weights(spec: str, report: Mapping[str, Any]) -> None:
-    """Weights that a file does not hold would be made up at random."""
-    mismatched = (key[0] for key in report.get("mismatched_keys", ()))
-    missing = sorted({*report.get("missing_keys", ()), *mismatched})
-    if missing:
-        others = f" and {len(missing) - 1} others" if missing[1:] else ""
-        raise ModelError(
-            f"{spec} has no usable weights for {missing[0]}{others}. It may be an encoder without "
-            "its language-model head, or of another shape than its configuration says. "
-            "Name a checkpoint that has them."
         )
 
 
@@ -204,43 +200,6 @@ def _with_own_head(
     return own
 
 
-def check_tokenizer(spec: str, tokenizer: Any, model: Any) -> None:
-    """A tokenizer that knows nothing, or more words than the model, belongs to another one."""
-    table = getattr(model.get_input_embeddings(), "weight", None)
-    if table is None:
-        raise ModelError(
-            f"{spec} has no table of token embeddings ({type(model).__name__}). Without one there "
-            "is no telling which tokens it knows. Choose another model."
-        )
-    rows = int(table.shape[0])
-    ids = tokenizer("The cat sat on the mat.", add_special_tokens=False)["input_ids"]
-    if not ids or set(ids) <= {tokenizer.unk_token_id}:
-        raise ModelError(
-            f"{spec} has no tokenizer that can read a text. Its tokenizer files are missing or "
-            "damaged. Add them to the model."
-        )
-    if tokenizer.vocab_size > rows:
-        raise ModelError(
-            f"{spec} has a tokenizer of {tokenizer.vocab_size} tokens and a model of {rows}. "
-            "They do not belong together. Check its files."
-        )
-    if not getattr(tokenizer, "is_fast", False):
-        raise ModelError(
-            f"{spec} has no fast tokenizer. Character offsets are needed to know which tokens a "
-            "word has. Convert it with transformers, or choose another model."
-        )
-
-
-def check_layout(spec: str, layout: Mapping[str, Any]) -> None:
-    """Parts that did not fit on a GPU would be fetched from elsewhere for every batch."""
-    places = {str(place) for place in layout.values()}
-    if places - {"cpu"} and places & {"cpu", "disk"}:
-        raise ModelError(
-            f"{spec} does not fit on the GPUs it was given. Parts of it would stay in the "
-            "machine's memory or on its disk. Give each worker more with --gpus-per-worker."
-        )
-
-
 def _move(model: Any, device: str) -> None:
     if device.split(":")[0] == "meta":
         raise ModelError(
@@ -254,11 +213,6 @@ def _move(model: Any, device: str) -> None:
             f"The device '{device}' cannot be used: {first_line(error)}. Name an available "
             "device, such as cpu."
         ) from None
-
-
-def first_line(error: Exception) -> str:
-    """What an error says first, without the full stop that a sentence around it brings."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300].rstrip(".")
 
 
 def quiet() -> None:
@@ -281,21 +235,6 @@ def _source(spec: str) -> tuple[str, dict[str, Any]]:
     name = ModelName.parse(spec)
     pinned = {"revision": name.revision} if name.revision else {}
     return name.path, pinned if hub_answers() else {**pinned, "local_files_only": True}
-
-
-def hub_answers() -> bool:
-    """Asked once and briefly: without a network the hub's library tries for half a minute."""
-    from huggingface_hub import constants
-
-    if constants.HF_HUB_OFFLINE:
-        return False
-    try:
-        urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=HUB_PATIENCE).close()
-    except HTTPError as error:
-        error.close()
-    except OSError:
-        return False
-    return True
 
 
 def _family(config: Any, spec: str) -> tuple[str, Any]:

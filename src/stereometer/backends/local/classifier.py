@@ -10,9 +10,8 @@ from typing import Any
 import torch
 
 from stereometer.backends.local.batches import grouped
-from stereometer.backends.local.checkpoint import Checkpoint, Options, load
-from stereometer.backends.local.digests import tokenizer_digest, weights_digest
-from stereometer.backends.local.place import name_of
+from stereometer.backends.local.checkpoint import Checkpoint, LoadingOptions, load
+from stereometer.backends.local.files import name_of, tokenizer_digest, weights_digest
 from stereometer.backends.local.tokens import window_of
 from stereometer.backends.text_scores import TextScores, judged_text
 from stereometer.errors import ModelError, UnknownName
@@ -25,7 +24,7 @@ NEUTRAL = ("neutral", "neu", "neutrality")
 """What configurations call the labels, case aside."""
 
 
-def open_classifier(spec: str, options: Options, negative: str | None = None) -> Classifier:
+def open_classifier(spec: str, options: LoadingOptions, negative: str | None = None) -> Classifier:
     checkpoint = load(spec, options, f"sentiment:{name_of(spec)}", _text_classification)
     return Classifier(replace(checkpoint, spec=f"sentiment:{spec}"), negative)
 

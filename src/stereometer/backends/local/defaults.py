@@ -18,8 +18,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from stereometer.backends.local.checkpoint import Checkpoint, Options, load, quiet
-from stereometer.backends.local.folders import write_folder
+from stereometer.backends.local.checkpoint import Checkpoint, LoadingOptions, load, quiet
+from stereometer.backends.local.files import write_folder
 from stereometer.errors import ModelError
 from stereometer.types import digest_of_file
 
@@ -71,7 +71,7 @@ class DefaultModel:
         path = Path(next(iter(package.submodule_search_locations))) / self.file
         return path if path.is_file() else None
 
-    def load(self, options: Options) -> Checkpoint:
+    def load(self, options: LoadingOptions) -> Checkpoint:
         """The model in its folder; one whose weights are not the pinned ones is refused."""
         if not self.folder.exists():
             self.build()

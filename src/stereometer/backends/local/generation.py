@@ -23,12 +23,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from stereometer.backends.local.apart import Renderer
-from stereometer.backends.local.batches import grouped
-from stereometer.backends.local.forward import Split
-from stereometer.backends.local.memory import each
+from stereometer.backends.local.batches import common, each, grouped
+from stereometer.backends.local.checks import Renderer
+from stereometer.backends.local.forward import SplitModel
 from stereometer.backends.local.tokens import Tokens
-from stereometer.backends.local.trie import common
 from stereometer.errors import ModelError
 from stereometer.types import TOO_LONG, Answer, Generate, Skip
 
@@ -93,7 +91,7 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Text:
+class Draft:
     """What some requests have written so far, all of them the same."""
 
     asked: Asked
@@ -122,7 +120,7 @@ class State:
 class Writer:
     """Answers Generate requests with one loaded model."""
 
-    split: Split
+    split: SplitModel
     tokens: Tokens
     rows: int = ROWS
     shared: bool = field(default=True, init=False)
@@ -186,7 +184,7 @@ class Writer:
             answer
             for part in self._level(batch)
             for answer in self._grown(
-                *self._begun(beginning, part), [Text(prompt.asked) for prompt in part]
+                *self._begun(beginning, part), [Draft(prompt.asked) for prompt in part]
             )
         ]
 
@@ -264,7 +262,7 @@ class Writer:
         )
 
     def _grown(
-        self, state: State, logits: Tensor, texts: Sequence[Text]
+        self, state: State, logits: Tensor, texts: Sequence[Draft]
     ) -> Iterator[tuple[str, Answer]]:
         """Every text to its end: rows whose requests part ways become several, taken in parts where
         they are many.
@@ -272,9 +270,9 @@ class Writer:
         A state is let go as soon as the last of its rows has been copied: two at a time, and one
         more for each part that waits.
         """
-        waiting: list[tuple[State, Sequence[tuple[int, Text]]]] = []
+        waiting: list[tuple[State, Sequence[tuple[int, Draft]]]] = []
         while True:
-            following: list[tuple[int, Text]] = []
+            following: list[tuple[int, Draft]] = []
             for row, (text, scores) in enumerate(zip(texts, logits, strict=True)):
                 ended, longer = self._drawn(text, scores)
                 yield from ended
@@ -292,7 +290,7 @@ class Writer:
 
     def _alone(self, prompt: Prompt) -> Iterator[tuple[str, Answer]]:
         """Without a cache: computed again for every token."""
-        waiting = [Text(prompt.asked)]
+        waiting = [Draft(prompt.asked)]
         while waiting:
             text = waiting.pop()
             ended, longer = self._drawn(text, self.following(prompt.ids, text.written))
@@ -310,7 +308,7 @@ class Writer:
 
     # ---------------------------------------------------------------------------------- drawing
 
-    def _drawn(self, text: Text, logits: Tensor) -> tuple[list[tuple[str, Answer]], list[Text]]:
+    def _drawn(self, text: Draft, logits: Tensor) -> tuple[list[tuple[str, Answer]], list[Draft]]:
         """A token more for every request of a text: answers that end with it, and longer texts."""
         draw = Draw(logits.double().cpu().numpy())
         chosen: dict[int, dict[str, Generate]] = {}
@@ -326,7 +324,7 @@ class Writer:
             answers += [(key, Answer(row, *end)) for key, end in ended.items() if end is not None]
             going_on = {key: request for key, request in asked.items() if ended[key] is None}
             if going_on:
-                longer.append(Text(going_on, written, logprobs))
+                longer.append(Draft(going_on, written, logprobs))
         return answers, longer
 
     def _ended(self, request: Generate, ids: Ids) -> tuple[str, str] | None:

@@ -48,7 +48,7 @@ class HeadCard:
     """Whether the file also holds a trunk that was trained with the head."""
 
 
-class Head(nn.Module):
+class NextSentenceHead(nn.Module):
     """Standardised features, one hidden layer, two outputs."""
 
     mean: Tensor
@@ -72,20 +72,20 @@ class Trained:
     """A head with its card, and the trunk that belongs to it where that was trained too."""
 
     card: HeadCard
-    head: Head
+    head: NextSentenceHead
     trunk: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 # -------------------------------------------------------------------------------------------- files
 
 
-def stored(head: Head) -> dict[str, Tensor]:
+def stored(head: NextSentenceHead) -> dict[str, Tensor]:
     """As a file holds it: the weights in float16, which is well enough to ship."""
     tensors = {name: value.detach().cpu() for name, value in head.state_dict().items()}
     return {name: part.float() if name in EXACT else part.half() for name, part in tensors.items()}
 
 
-def rounded(head: Head) -> Head:
+def rounded(head: NextSentenceHead) -> NextSentenceHead:
     """The head that will be read back from its file: what is to be judged."""
     copied = deepcopy(head)
     copied.load_state_dict(stored(head))
@@ -128,7 +128,7 @@ def load(path: Path) -> Trained:
                 part, _, inner = name.partition(".")
                 parts[part][inner] = file.get_tensor(name).float()
         hidden, width = parts["head"]["dense.weight"].shape
-        head = Head(width, hidden)
+        head = NextSentenceHead(width, hidden)
         head.load_state_dict(parts["head"])
     except (OSError, SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise ModelError(
@@ -146,7 +146,7 @@ def load(path: Path) -> Trained:
 # -------------------------------------------------------------------------------------------- heads
 
 
-class NextSentence:
+class AddedHead:
     """Answers Follows for a model with a trained head."""
 
     def __init__(self, backend: LanguageModel, trained: Trained) -> None:
@@ -232,7 +232,7 @@ def _digest(tensors: Mapping[str, Tensor]) -> str:
     return digest.hexdigest()[:12]
 
 
-def add(backend: LanguageModel, head: NextSentence | OwnHead) -> None:
+def add(backend: LanguageModel, head: AddedHead | OwnHead) -> None:
     """From now on the backend answers whether a sentence follows, and its card says by what.
 
     A pair that the head cannot read is answered with the reason.

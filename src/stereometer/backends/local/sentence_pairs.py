@@ -10,10 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from stereometer.backends.local.batches import equal_length, segments_of
+from stereometer.backends.local.batches import each, equal_length, segments_of
 from stereometer.backends.local.forward import token_budget
 from stereometer.backends.local.language_model import LanguageModel
-from stereometer.backends.local.memory import each
 from stereometer.types import Skip
 
 LONGEST = 256

@@ -5,11 +5,15 @@ Everything is asked of the tokenizer itself; nothing depends on a model's name.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from stereometer.types import Encoding, Skip
 
@@ -87,7 +91,11 @@ class Tokens:
             )
         )
         if self.causal:
-            pieces = self._without_end(pieces)
+            # A causal text has its first token and no end mark, which is not part of the text.
+            while len(pieces) > 1 and pieces[-1].word is None:
+                pieces = pieces[:-1]
+            first, _ = self.first_token
+            pieces = pieces if first is None else [_Piece(first), *pieces]
         if len(pieces) > self.window:
             raise Skip("longer than the model's window")
         if any(piece.id >= self.vocabulary for piece in pieces):
@@ -100,13 +108,6 @@ class Tokens:
             segments if second is not None or any(segments) else (),
             tuple(piece.second for piece in pieces) if second is not None else (),
         )
-
-    def _without_end(self, pieces: list[_Piece]) -> list[_Piece]:
-        """A causal text has its first token and no end mark, which is not part of the text."""
-        while len(pieces) > 1 and pieces[-1].word is None:
-            pieces = pieces[:-1]
-        first, _ = self.first_token
-        return [_Piece(first), *pieces] if first is not None else pieces
 
 
 @dataclass(frozen=True)
@@ -194,3 +195,51 @@ def canaries(tokens: Tokens) -> Iterator[str]:
             )
     if tokenizer("caf\u0065\u0301")["input_ids"] != tokenizer("caf\u00e9")["input_ids"]:
         yield "The tokenizer does not normalise accents: one word may get different tokens."
+
+
+# ----------------------------------------------- which tokens begin a word and which go on with one
+
+INITIAL, INSIDE, NEITHER = 0, 1, 2
+NAMED = {"initial": INITIAL, "inside": INSIDE}
+
+
+def word_classes(
+    tokenizer: Any, vocabulary: int, with_special: bool = False
+) -> NDArray[np.int64] | None:
+    """The class of each token; None where words are not marked.
+
+    WordPiece marks what goes on with a word, other vocabularies what comes after a space. Special
+    tokens are NEITHER, or (`with_special`) what they are by their lack of a mark.
+    """
+    parts = json.loads(tokenizer.backend_tokenizer.to_str())
+    inside = parts["model"].get("continuing_subword_prefix") or ""
+    space = next(_spaces(parts), "") if not inside else ""
+    if not inside and not space:
+        return None
+    classes = np.full(vocabulary, NEITHER, dtype=np.int64)
+    left: set[int] = set()
+    if not with_special:
+        added = tokenizer.added_tokens_decoder.items()
+        left = {*tokenizer.all_special_ids, *(number for number, token in added if token.special)}
+    for token, number in tokenizer.get_vocab().items():
+        if number < vocabulary and number not in left:
+            goes_on = token.startswith(inside) if inside else not token.startswith(space)
+            classes[number] = INSIDE if goes_on else INITIAL
+    return classes
+
+
+def _spaces(value: Any) -> Iterator[str]:
+    """How a space is written in the vocabulary, by the tokenizer's own description."""
+    if isinstance(value, list):
+        for part in value:
+            yield from _spaces(part)
+    elif isinstance(value, dict):
+        kind = value.get("type")
+        if kind == "ByteLevel":
+            yield BYTE_LEVEL_SPACE
+        elif kind == "Metaspace":
+            yield str(value.get("replacement", ""))
+        elif kind == "Replace" and value.get("pattern") == {"String": " "} and value.get("content"):
+            yield str(value["content"])
+        for name in ("normalizer", "pre_tokenizer", "pretokenizers", "normalizers"):
+            yield from _spaces(value.get(name))

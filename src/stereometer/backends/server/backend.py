@@ -9,14 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from stereometer.backends.server.budget import Size, budget_of, guessed, size_of
-from stereometer.backends.server.identity import alike, known_likelihoods
-from stereometer.backends.server.keys import shown
-from stereometer.backends.server.opener import ServerOptions
-from stereometer.backends.server.probe import SUPPOSED, Finding, probe
+from stereometer.backends.server.opener import ServerOptions, shown
+from stereometer.backends.server.probe import SUPPOSED, Finding, alike, known_likelihoods, probe
 from stereometer.backends.server.refusals import TooLong
 from stereometer.backends.server.scoring import row, scored
-from stereometer.backends.server.wire import Closed, Wire
-from stereometer.backends.server.wires import Wires
+from stereometer.backends.server.wire import Closed, Wire, Wires
 from stereometer.errors import BudgetSpent, ModelError, UsageError
 from stereometer.types import (
     FILTERED,

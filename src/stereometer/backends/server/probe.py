@@ -1,23 +1,28 @@
-"""What an endpoint can do, learnt by asking it, before a run trusts its numbers.
+"""What an endpoint can do and which model answers there, learnt by asking, before a run trusts it.
 
 An endpoint that ignores `echo` answers all the same, with numbers of something else: its scores
 would be chance, in silence. So log-probabilities of a prompt count only where they come with the
 prompt's own tokens and rate a sentence likelier than its words shuffled.
+
+A server's log-probabilities differ a little from one asking to the next, so no rounding of them
+can be a key: some always straddle an edge. They are compared with those first seen, which are kept
+beside the answers. What is near is the same model, under the first numbers; what is not is another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import count
 from typing import Any
 
-from stereometer.backends.server.refusals import NotThere, Refused, TooLong
+from stereometer.backends.server.refusals import NotThere, RefusedRequest, TooLong
 from stereometer.backends.server.scoring import SCORING, ScoreReading, reading, scored
-from stereometer.backends.server.wire import TOKENIZER, Wire
-from stereometer.backends.server.wires import Wires
-from stereometer.errors import ModelError
-from stereometer.types import TOO_LONG, digest_of
+from stereometer.backends.server.wire import TOKENIZER, Wire, Wires
+from stereometer.errors import ModelError, StereometerError
+from stereometer.types import TOO_LONG, Memory, digest_of
 
 SENTENCE = "The cat sat on the mat and looked out of the window."
 SHUFFLED = "window the sat of mat and on cat out looked The the."
@@ -88,11 +93,12 @@ def probe(wire: Wire | Wires, model: str, start: str = "") -> Finding:
     values = tuple(
         round(value, 3) + 0.0 for _, value in (found.tokens if found else ()) if value is not None
     )
+    top = (written or {}).get("logprobs")
     return Finding(
         written is not None,
         limit is not None,
         way,
-        _has_top(written),
+        bool(top.get("top_logprobs") or top.get("content")) if isinstance(top, dict) else False,
         values,
         _listed(wire, model),
         limit or LIMITS[0],
@@ -109,7 +115,7 @@ def _try(*ways: Callable[[], Any]) -> tuple[Any, str]:
             return ask(), ""
         except TooLong:
             reasons.append(TOO_LONG)
-        except Refused as error:
+        except RefusedRequest as error:
             reasons.append(error.reason)
             if isinstance(error, NotThere):
                 break
@@ -121,7 +127,7 @@ def _chat(wire: Wire | Wires, model: str, limit: str) -> str:
     messages = [{"role": "user", "content": "Say yes."}]
     choice = wire.post("/chat/completions", {"model": model, "messages": messages, limit: 3})
     if not isinstance(choice.get("message"), dict):
-        raise Refused(
+        raise RefusedRequest(
             f"{wire.base} answers a conversation without a message.", "an answer without a message"
         )
     return limit
@@ -210,13 +216,6 @@ def _mean(found: ScoreReading) -> float:
     return sum(values) / len(values)
 
 
-def _has_top(written: Mapping[str, Any] | None) -> bool:
-    logprobs = (written or {}).get("logprobs")
-    return isinstance(logprobs, dict) and bool(
-        logprobs.get("top_logprobs") or logprobs.get("content")
-    )
-
-
 def _told(wire: Wire | Wires, path: str) -> Mapping[str, Any]:
     """What the server says of itself; nothing where it has no such page or shows it to nobody."""
     try:
@@ -239,3 +238,40 @@ def _listed(wire: Wire | Wires, model: str) -> str:
     entry = own[0] if len(own) == 1 or own is not entries else {}
     lasting = {name: entry[name] for name in LASTING if entry.get(name) is not None}
     return digest_of(lasting)[:16] if lasting else ""
+
+
+# ------------------------------------------------------------------------------ which model answers
+
+TOLERANCE = 0.05
+"""Of a log-probability. Batches and half precision move it by less, other weights by more."""
+
+
+def known_likelihoods(
+    server: str, likelihoods: Sequence[float], memory: Memory | None
+) -> tuple[float, ...]:
+    """The likelihoods first seen of the model that has these; these, where it is a new one.
+
+    A memory that cannot be used is no reason not to ask.
+    """
+    try:
+        return remembered(server, likelihoods, memory) if memory else tuple(likelihoods)
+    except StereometerError:
+        return tuple(likelihoods)
+
+
+def remembered(server: str, likelihoods: Sequence[float], memory: Memory) -> tuple[float, ...]:
+    fresh = json.dumps([float(likelihood) for likelihood in likelihoods])
+    for number in count():
+        key = f"{server} {number}"
+        memory.keep("servers", key, fresh)  # one that is there already stays
+        first = json.loads(memory.record("servers", key) or fresh)
+        if alike(first, likelihoods):
+            return tuple(first)
+    raise AssertionError("a free number ends the search")
+
+
+def alike(first: Sequence[float], second: Sequence[float]) -> bool:
+    """Whether they are of as many tokens, none farther apart than the tolerance."""
+    return len(first) == len(second) and not any(
+        abs(left - right) > TOLERANCE for left, right in zip(first, second, strict=True)
+    )

@@ -9,7 +9,7 @@ import time
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from stereometer.backends.server.keys import KEY_VARIABLE
+from stereometer.backends.server.opener import KEY_VARIABLE
 from stereometer.errors import ModelError
 
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -69,7 +69,7 @@ class NoAnswer(ModelError):
     """A server did not answer, however often it was asked."""
 
 
-class Refused(ModelError):
+class RefusedRequest(ModelError):
     """The server does not take this question; `reason` is its own."""
 
     def __init__(self, text: str, reason: str) -> None:
@@ -77,7 +77,7 @@ class Refused(ModelError):
         self.reason = reason
 
 
-class NotThere(Refused):
+class NotThere(RefusedRequest):
     """The server has no such model or endpoint."""
 
 
@@ -104,7 +104,7 @@ def refusal(base: str, code: int, text: str, reason: str, retry_after: str | Non
     if code == UNSAID:
         return Empty(f"an error in place of an answer ({reason})")
     if code not in RETRIED:
-        return Refused(
+        return RefusedRequest(
             f"{base} refused the request ({code}): {reason}. It does not accept what was asked. "
             "Check the model and the options.",
             reason,

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stereometer.backends.server.refusals import NoChoices
-from stereometer.backends.server.wire import Wire
-from stereometer.backends.server.wires import Wires
+from stereometer.backends.server.wire import Wire, Wires
 from stereometer.errors import ModelError
 from stereometer.types import BOUNDARY, Answer
 

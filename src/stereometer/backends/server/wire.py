@@ -1,4 +1,5 @@
-"""HTTP to a model server: patient where it limits or stumbles, clear where it is not there.
+"""HTTP to a model server: patient where it limits or stumbles, clear where it is not there; and to
+several servers of one model, over which load is spread, and one of which may die.
 
 The key comes from the environment. It is sent in a header to the server it is for, and appears
 nowhere else.
@@ -10,11 +11,11 @@ import json
 import logging
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Lock, Timer
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from weakref import finalize
 
@@ -22,14 +23,14 @@ import httpx2
 import stamina
 
 from stereometer.backends.server.budget import Budget, first_choice
-from stereometer.backends.server.keys import KEY_VARIABLE, key_for, masked, masked_answer, shown
+from stereometer.backends.server.opener import KEY_VARIABLE, key_for, masked, masked_answer, shown
 from stereometer.backends.server.refusals import (
     Empty,
     Late,
     NoAnswer,
     NoChoices,
     Passing,
-    Refused,
+    RefusedRequest,
     Unreached,
     message,
     one_line,
@@ -105,7 +106,7 @@ class Wire:
         answer = self._asked("POST", TOKENIZE, body)
         ids = answer.get("tokens") if isinstance(answer, dict) else None
         if not isinstance(ids, list) or not all(type(one) is int for one in ids):
-            raise Refused(
+            raise RefusedRequest(
                 f"{self.base} does not tell the tokens of a text. Without them its likelihood "
                 "cannot be asked for. Check the server.",
                 "no tokens of a text",
@@ -172,10 +173,11 @@ class Wire:
     # ------------------------------------------------------------------------------ one request
 
     def _once(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
+        base = self.base.removesuffix("/v1") if path in BESIDE else self.base
         try:
             with (
                 self._client() as client,
-                client.stream(method, self._address(path), json=body) as response,
+                client.stream(method, f"{base}{path}", json=body) as response,
             ):
                 content = bytearray()
                 for part in response.iter_bytes():
@@ -202,9 +204,6 @@ class Wire:
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             raise Passing(f"the connection broke ({self._short(error)})") from None
         return self._read(response, bytes(content))
-
-    def _address(self, path: str) -> str:
-        return f"{self.base.removesuffix('/v1') if path in BESIDE else self.base}{path}"
 
     @contextmanager
     def _client(self) -> Iterator[httpx2.Client]:
@@ -312,3 +311,74 @@ def _checked(base: str) -> str:
             f"in every result, and may be a key. Leave it out, and set {KEY_VARIABLE} to the key."
         )
     return base.rstrip("/") if parts.path.strip("/") else f"{base.rstrip('/')}/v1"
+
+
+# --------------------------------------------------------------------- several servers of one model
+
+Answered = TypeVar("Answered")
+
+
+class Wires:
+    """Asked like one server: each question goes to the server with the fewest under way, and to
+    another where that one no longer answers."""
+
+    def __init__(self, wires: Sequence[Wire]) -> None:
+        self.wires = list(wires)
+        self.base = ",".join(wire.base for wire in wires)
+        self.budget = wires[0].budget
+        self.closing, self.acquainted = wires[0].closing, wires[0].acquainted
+        """One of each for all of them."""
+        for wire in wires:
+            wire.closing, wire.acquainted = self.closing, self.acquainted
+        self.under_way = dict.fromkeys(range(len(wires)), 0)
+        """Questions at each server that is still used."""
+        self.lock = Lock()
+
+    @property
+    def in_flight(self) -> int:
+        """What is allowed at each, together."""
+        return sum(self.wires[at].in_flight for at in self.under_way)
+
+    def close(self) -> None:
+        for wire in self.wires:
+            wire.close()
+
+    def for_keeping(self, text: str) -> str:
+        for wire in self.wires:
+            text = wire.for_keeping(text)
+        return text
+
+    def get(self, path: str) -> Any:
+        return self._asked(lambda wire: wire.get(path))
+
+    def post(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self._asked(lambda wire: wire.post(path, body))
+
+    def ids(self, model: str, text: str) -> list[int]:
+        return self._asked(lambda wire: wire.ids(model, text))
+
+    def _asked(self, ask: Callable[[Wire], Answered]) -> Answered:
+        while True:
+            with self.lock:
+                at = min(self.under_way, key=self.under_way.__getitem__)
+                self.under_way[at] += 1
+            try:
+                return ask(self.wires[at])
+            except NoAnswer as error:
+                self._leave_out(at, error)
+            finally:
+                with self.lock:
+                    if at in self.under_way:
+                        self.under_way[at] -= 1
+
+    def _leave_out(self, at: int, error: NoAnswer) -> None:
+        """Raises where it was the last."""
+        with self.lock:
+            if at not in self.under_way:
+                if self.under_way:
+                    return
+                raise error
+            if len(self.under_way) == 1:
+                raise error
+            del self.under_way[at]
+        LOG.warning("%s is no longer asked: %s", self.wires[at].base, error)

@@ -14,7 +14,7 @@ from stereometer.errors import StereometerError, UsageError
 from stereometer.findings.compare import Compared, compared
 from stereometer.findings.mitigation.judged import Effect, ItemsPart, KeptMetric
 from stereometer.mitigations.card import MitigationCard, card_of
-from stereometer.mitigations.lists import Lists
+from stereometer.mitigations.swapping import Lists
 from stereometer.runs import store
 from stereometer.runs.stored import Run, run_of
 from stereometer.shapes.differences import Difference

@@ -15,7 +15,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayActorError, RayError
 
-from stereometer.backends.local.checkpoint import first_line
+from stereometer.backends.local.files import first_line
 from stereometer.errors import StereometerError, UsageError
 from stereometer.runs.pool.crew import Event, Failed, Gone
 from stereometer.runs.pool.worker import Worker, failure

@@ -150,7 +150,7 @@ def _local_crew(chosen: Hands, spec: ModelSpec) -> Crew:
 
 
 def _check_gpus(wanted: int) -> None:
-    from stereometer.backends.local.devices import gpus
+    from stereometer.backends.local.opener import gpus
 
     there = gpus()
     if wanted > there:

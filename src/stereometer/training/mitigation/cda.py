@@ -14,16 +14,17 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from stereometer.backends.local.language_model import LanguageModel
+from stereometer.backends.local.masked import Masked
 from stereometer.backends.local.mitigation import adapter
 from stereometer.errors import DataError, ModelError, UsageError
+from stereometer.measures.spans import scored_positions
 from stereometer.mitigations.card import ADAPTER
 from stereometer.training.fitting import warmed
-from stereometer.training.mitigation.language import Example, batch_of, read_example
-from stereometer.training.mitigation.method import Fitted, Order
-from stereometer.training.mitigation.options import CdaOptions
-from stereometer.training.mitigation.sentences import Labelled, counted
+from stereometer.training.mitigation.method import CdaOptions, MitigationFit, MitigationOrder
+from stereometer.training.mitigation.sentences import LabelledSentence, counted
 from stereometer.types import Skip
 
 CONTROL, DROPOUT = "fine-tuning", "dropout"
@@ -41,13 +42,13 @@ class Cda:
     families: frozenset[str] = frozenset({"masked", "causal"})
     options: type[CdaOptions] = CdaOptions
 
-    def fit(self, order: Order) -> Fitted:
+    def fit(self, order: MitigationOrder) -> MitigationFit:
         check(order.options)
         swaps = order.options.dropout is None
         fitted = _fitted(order, swaps)
         return fitted if swaps else replace(fitted, settings={**fitted.settings, "method": DROPOUT})
 
-    def control(self, order: Order, fitted: Fitted) -> Fitted:
+    def control(self, order: MitigationOrder, fitted: MitigationFit) -> MitigationFit:
         plain = replace(order, options=replace(order.options, dropout=None))
         control = _fitted(plain, swaps=False)
         return replace(control, settings={**control.settings, "control": CONTROL})
@@ -71,7 +72,7 @@ def check(options: CdaOptions) -> None:
         )
 
 
-def _fitted(order: Order, swaps: bool) -> Fitted:
+def _fitted(order: MitigationOrder, swaps: bool) -> MitigationFit:
     """Trained on a copy: the model itself stays as it is."""
     options: CdaOptions = order.options
     examples, used = _examples(order, swaps)
@@ -89,7 +90,7 @@ def _fitted(order: Order, swaps: bool) -> Fitted:
     trained = counted(used, order.attribute)
     notes += _cut(trained, len(order.sentences.fit), options.tokens)
     tensors = adapter.tensors_of(tuned, order.backend.checkpoint.name)
-    return Fitted(tensors, options.rank, settings, notes, trained)
+    return MitigationFit(tensors, options.rank, settings, notes, trained)
 
 
 def _cut(trained: Mapping[str, int], drawn: int, tokens: int) -> tuple[str, ...]:
@@ -99,17 +100,21 @@ def _cut(trained: Mapping[str, int], drawn: int, tokens: int) -> tuple[str, ...]
     return (f"Of {drawn} sentences only those in {tokens} tokens were trained on: {each}.",)
 
 
-def _examples(order: Order, swaps: bool) -> tuple[list[Example], list[Labelled]]:
+def _examples(
+    order: MitigationOrder, swaps: bool
+) -> tuple[list[TrainingExample], list[LabelledSentence]]:
     """What is trained on, and its sentences. These are the same for both trainings: as many as fit
     into the tokens with all versions. Without swaps each stands as often as it has versions."""
     sentences = list(order.sentences.fit)
     random.Random(order.seed).shuffle(sentences)
-    examples: list[Example] = []
-    used: list[Labelled] = []
+    examples: list[TrainingExample] = []
+    used: list[LabelledSentence] = []
     tokens = 0
     for sentence in sentences:
         try:
-            versions = [read_example(order.backend, text) for text in _ordered(sentence)]
+            # The text itself, then its counterfactuals.
+            others = (text for name, text in sentence.versions.items() if name != sentence.label)
+            versions = [read_example(order.backend, text) for text in (sentence.text, *others)]
         except Skip:
             continue
         tokens += sum(map(len, versions))
@@ -125,13 +130,7 @@ def _examples(order: Order, swaps: bool) -> tuple[list[Example], list[Labelled]]
     return examples, used
 
 
-def _ordered(sentence: Labelled) -> list[str]:
-    """The text itself, then its counterfactuals."""
-    others = (text for label, text in sentence.versions.items() if label != sentence.label)
-    return [sentence.text, *others]
-
-
-def train(tuned: Any, order: Order, examples: Sequence[Example]) -> int:
+def train(tuned: Any, order: MitigationOrder, examples: Sequence[TrainingExample]) -> int:
     """Changes the adapter; the number of steps."""
     rng = torch.Generator().manual_seed(order.seed)
     batches = torch.split(torch.randperm(len(examples), generator=rng), BATCH)
@@ -172,3 +171,73 @@ def _raise_dropout(model: Any, share: float) -> tuple[str, ...]:
             "have it. Choose another method."
         )
     return () if layers else ("The model has dropout in its attention alone.",)
+
+
+# ----------------------------------------------------- texts in tokens, and which of them are asked
+
+ASKED, SHOWN_AS_MASK, SHOWN_AS_OTHER = 0.15, 0.8, 0.1
+"""BERT's training: the share of tokens that is asked, and what stands in the place of most."""
+
+
+@dataclass(frozen=True)
+class TrainingExample:
+    ids: tuple[int, ...]
+    positions: tuple[int, ...]
+    """Tokens of the text's own words."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Batch:
+    ids: Tensor
+    mask: Tensor
+    """1 for tokens of a text, 0 for what fills the row."""
+    asked: Tensor
+    """Whether a position's logits are compared with a token."""
+    targets: Tensor
+    """The tokens, in the order of the positions."""
+
+
+def read_example(backend: LanguageModel, text: str) -> TrainingExample:
+    """Raises Skip for a text that the model cannot read."""
+    encoding = backend.encode(text)
+    positions = tuple(scored_positions(encoding))
+    if not positions[1:]:
+        raise Skip("no token to say")
+    return TrainingExample(encoding.ids, positions)
+
+
+def batch_of(
+    backend: LanguageModel, examples: Sequence[TrainingExample], rng: torch.Generator
+) -> Batch:
+    """As the model's family is trained: some tokens hidden, or each after those before it."""
+    length = max(map(len, examples))
+    ids = torch.zeros(len(examples), length, dtype=torch.long)
+    mask, own = torch.zeros_like(ids), torch.zeros_like(ids, dtype=torch.bool)
+    for row, example in enumerate(examples):
+        ids[row, : len(example)] = torch.tensor(example.ids)
+        mask[row, : len(example)] = 1
+        own[row, list(example.positions)] = True
+    if isinstance(backend, Masked):
+        asked, targets, ids = _hidden(backend, ids, own, rng)
+    else:
+        own[:, 0] = False
+        asked, targets = own.roll(-1, 1), ids[own]
+    device = backend.split.device
+    return Batch(*(part.to(device) for part in (ids, mask, asked, targets)))
+
+
+def _hidden(
+    backend: Masked, ids: Tensor, own: Tensor, rng: torch.Generator
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Which tokens are asked, what they are, and what the model sees instead; at least one a
+    text."""
+    lot = torch.rand(ids.shape, generator=rng).masked_fill(~own, 2.0)
+    asked = (lot < ASKED) | ((lot == lot.amin(1, keepdim=True)) & own)
+    shown = torch.rand(ids.shape, generator=rng)
+    others = torch.randint(backend.split.vocabulary, ids.shape, generator=rng)
+    seen = torch.where(asked & (shown < SHOWN_AS_MASK), backend.mask, ids)
+    other = asked & (shown >= SHOWN_AS_MASK) & (shown < SHOWN_AS_MASK + SHOWN_AS_OTHER)
+    return asked, ids[asked], torch.where(other, others, seen)

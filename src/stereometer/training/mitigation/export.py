@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import make_room, write_json
-from stereometer.mitigations.card import PROJECTION, PROMPT, MitigationCard
-from stereometer.mitigations.exported import EXPORTED, ExportedCard
+from stereometer.mitigations.card import EXPORTED, PROJECTION, PROMPT, ExportedCard, MitigationCard
 from stereometer.options import InFullPrecision, verb
 from stereometer.runs.open import open_model
 from stereometer.show.view import View, line
@@ -69,7 +68,7 @@ def export_mitigated(
             "--out."
         )
     check_packages("Mitigations", NEEDED, "mitigate")
-    from stereometer.backends.local.folders import write_folder
+    from stereometer.backends.local.files import write_folder
     from stereometer.backends.local.mitigation.stored import load
 
     stored = load(name.mitigation)
@@ -98,14 +97,14 @@ def _for_folder(
     opened: LanguageModel, stored: Stored, base: str, loading: dict[str, Any]
 ) -> tuple[LanguageModel, tuple[str, ...]]:
     """The model as a folder can hold it: without a bias where its kind has none."""
-    from stereometer.backends.local.mitigation.fold import fold, read, reading_layer
+    from stereometer.backends.local.mitigation.apply import fold, read_projection, reading_layer
 
     if stored.card.form != PROJECTION:
         return opened, ()
     plain = with_states(open_model(base, 0, loading))
     if reading_layer(plain).bias is not None or reading_layer(opened).bias is None:
         return opened, ()
-    fold(plain, read(stored), affine=False)
+    fold(plain, read_projection(stored), affine=False)
     plain.checkpoint = replace(plain.checkpoint, name=opened.checkpoint.name)
     return plain, (WITHOUT_MEAN,)
 
@@ -113,7 +112,7 @@ def _for_folder(
 def _check(backend: LanguageModel, out: Path) -> str:
     """The digest of what another tool will load, which must be what was written."""
     from stereometer.backends.local.checkpoint import load
-    from stereometer.backends.local.digests import weights_digest
+    from stereometer.backends.local.files import weights_digest
 
     weights = load(str(out)).weights
     if weights != weights_digest(backend.model):

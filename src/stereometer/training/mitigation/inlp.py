@@ -16,11 +16,14 @@ import torch
 from torch import Tensor
 
 from stereometer.errors import DataError, ModelError, UsageError
-from stereometer.training.mitigation.linear import classifiers, predicted
-from stereometer.training.mitigation.method import Fitted, Order
-from stereometer.training.mitigation.options import InlpOptions
-from stereometer.training.mitigation.probes import share
-from stereometer.training.mitigation.projections import ProjectionMethod, orthogonal
+from stereometer.training.mitigation.linear import (
+    ProjectionMethod,
+    classifiers,
+    orthogonal,
+    predicted,
+)
+from stereometer.training.mitigation.method import InlpOptions, MitigationFit, MitigationOrder
+from stereometer.training.mitigation.probing import share
 from stereometer.training.mitigation.sentences import counted
 from stereometer.training.mitigation.states import States
 
@@ -49,7 +52,7 @@ class Inlp(ProjectionMethod):
     variants: tuple[str, ...] = ("sound", "paper")
     options: type[InlpOptions] = InlpOptions
 
-    def fit(self, order: Order) -> Fitted:
+    def fit(self, order: MitigationOrder) -> MitigationFit:
         if order.options.rounds < 0:
             raise UsageError(
                 f"--rounds is {order.options.rounds}. INLP fits at least one classifier. Choose a "
@@ -65,7 +68,7 @@ class Inlp(ProjectionMethod):
         projection = orthogonal(done.basis, mean)
         notes = () if done.at_chance or order.variant == "paper" else (STOPPED.format(done.rounds),)
         settings = {"rounds": done.rounds}
-        return Fitted(projection.tensors, projection.rank, settings, notes, sentences)
+        return MitigationFit(projection.tensors, projection.rank, settings, notes, sentences)
 
 
 METHOD = Inlp()
@@ -79,7 +82,7 @@ Found = tuple[Rounds, Tensor | None, Mapping[str, int]]
 """What was taken away, the mean that states were measured from, and the sentences by class."""
 
 
-def _as_printed(order: Order) -> Found:
+def _as_printed(order: MitigationOrder) -> Found:
     """h' = P h, which takes away a part of the mean as well."""
     reader = order.reader()
     texts = {
@@ -102,7 +105,7 @@ def _as_printed(order: Order) -> Found:
     return done, None, counted(fitted_on, order.attribute)
 
 
-def _printed_classes(order: Order) -> dict[str, list[str]]:
+def _printed_classes(order: MitigationOrder) -> dict[str, list[str]]:
     """Sentences of each class that is told from the rest. Where all list words are one class, only
     every k-th sentence of k classes is taken, so that both sides are about as many."""
     names, neutral = order.attribute.classes, list(order.sentences.neutral)
@@ -117,7 +120,7 @@ def _printed_classes(order: Order) -> dict[str, list[str]]:
     return {**own, "neither": neutral}
 
 
-def _until_chance(order: Order) -> Found:
+def _until_chance(order: MitigationOrder) -> Found:
     reader = order.reader()
     states = reader.scored(order.sentences.fit, "fitted on")
     held_out = reader.scored(order.sentences.probe, "to stop by").centred()
@@ -126,7 +129,7 @@ def _until_chance(order: Order) -> Found:
     return done, states.rows.mean(0), order.counted(states)
 
 
-def _reported(steps: Iterator[Rounds], order: Order, most: int) -> Rounds:
+def _reported(steps: Iterator[Rounds], order: MitigationOrder, most: int) -> Rounds:
     for done in steps:
         order.progress("rounds", done.rounds, most, f"rank {done.basis.shape[1]}")
         if done.rounds == most or done.at_chance:

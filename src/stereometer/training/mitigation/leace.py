@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stereometer.backends.local.mitigation.fold import Projection
+from stereometer.backends.local.mitigation.apply import Projection
 from stereometer.errors import ModelError
-from stereometer.training.mitigation.method import Fitted, Order
-from stereometer.training.mitigation.projections import ProjectionMethod
+from stereometer.training.mitigation.linear import ProjectionMethod
+from stereometer.training.mitigation.method import MitigationFit, MitigationOrder
 from stereometer.types import NoOptions
 
 SMALLEST = 1e-12
@@ -32,11 +32,11 @@ class Leace(ProjectionMethod):
     variants: tuple[str, ...] = ("sound",)
     options: type[NoOptions] = NoOptions
 
-    def fit(self, order: Order) -> Fitted:
+    def fit(self, order: MitigationOrder) -> MitigationFit:
         states = order.reader().scored(order.sentences.fit, "fitted on")
         projection = erased(states.rows, states.labels)
         settings = {"rows": len(states.rows)}
-        return Fitted(
+        return MitigationFit(
             projection.tensors, projection.rank, settings, sentences=order.counted(states)
         )
 

@@ -1,15 +1,21 @@
-"""A linear classifier: the support vector machine with squared errors, one class against the rest.
+"""A linear classifier, and projections that take directions away.
 
-It has a smooth convex loss, so that every machine finds the same one.
+The classifier is the support vector machine with squared errors, one class against the rest. It has
+a smooth convex loss, so that every machine finds the same one.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from stereometer.backends.local.mitigation.apply import Projection
+from stereometer.mitigations.card import PROJECTION
+from stereometer.training.mitigation.method import MitigationFit, MitigationOrder
 
 STEPS = 500
 
@@ -56,3 +62,38 @@ def predicted(rows: Tensor, weights: Tensor) -> Tensor:
     """The number of the class of each row."""
     values = rows.double() @ weights.T
     return (values[:, 0] > 0).long() if weights.shape[0] == 1 else values.argmax(1)
+
+
+# -------------------------------------------------------------------------------------- projections
+
+CONTROL = "random-projection"
+
+
+@dataclass(frozen=True)
+class ProjectionMethod:
+    """Folded into masked and causal models; the control takes away as many directions, but any."""
+
+    form: str = PROJECTION
+    families: frozenset[str] = frozenset({"masked", "causal"})
+
+    def control(self, order: MitigationOrder, fitted: MitigationFit) -> MitigationFit:
+        """Of the rank of what was fitted, around the same mean."""
+        mean = fitted.tensors["mean"]
+        assert fitted.rank is not None
+        projection = drawn(len(mean), fitted.rank, order.seed)
+        tensors, settings = projection.tensors | {"mean": mean}, {"control": CONTROL}
+        return MitigationFit(tensors, fitted.rank, settings, sentences=fitted.sentences)
+
+
+def orthogonal(basis: Tensor, mean: Tensor | None = None) -> Projection:
+    """Onto what is orthogonal to some orthonormal columns: h' = h - V V^T h; around a mean, what
+    all states have in common stays: h' = h - V V^T (h - mean)."""
+    around = basis.new_zeros(len(basis)) if mean is None else mean
+    return Projection(basis, basis.T.contiguous(), around)
+
+
+def drawn(width: int, rank: int, seed: int) -> Projection:
+    """Onto the complement of a subspace that is uniform among those of its rank."""
+    rng = torch.Generator().manual_seed(seed)
+    normal = torch.randn(width, rank, generator=rng, dtype=torch.float64)
+    return orthogonal(torch.linalg.qr(normal).Q)

@@ -1,31 +1,70 @@
-"""What a mitigation method is, what it is given and what it gives back."""
+"""What a mitigation method is, what it can be told, what it is given and what it gives back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from stereometer.errors import UsageError
 from stereometer.mitigations.attribute import Attribute
-from stereometer.training.mitigation.sentences import Sentences, counted
+from stereometer.options import Option
+from stereometer.training.mitigation.sentences import TrainingSentences, counted
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from stereometer.backends.local.language_model import LanguageModel
     from stereometer.runs.progress import Phases
-    from stereometer.training.mitigation.states import Reader, States
+    from stereometer.training.mitigation.states import StateReader, States
 
 
 @dataclass(frozen=True)
-class Order:
+class InlpOptions:
+    rounds: Annotated[
+        int,
+        Option(
+            "Number of classifiers, one after another; by default 80 for `paper` and at most 40 "
+            "for `sound`.",
+            has_default=False,
+        ),
+    ] = 0
+
+
+@dataclass(frozen=True)
+class SentenceDebiasOptions:
+    components: Annotated[int, "Directions that are removed."] = 1
+
+
+@dataclass(frozen=True)
+class SelfDebiasOptions:
+    prompt: Annotated[
+        str, "What is put before a text; by default our prompt for the attribute."
+    ] = ""
+    decay: Annotated[
+        float, "lambda: how fast a word's weight falls as the prompt makes the word likelier."
+    ] = 50.0
+    eps: Annotated[float, "The least weight of a word."] = 0.01
+
+
+@dataclass(frozen=True)
+class CdaOptions:
+    dropout: Annotated[
+        float | None, "Use the Dropout method instead: no swaps, and this dropout rate."
+    ] = None
+    tokens: Annotated[int, "Train on at most this many tokens."] = 300_000
+    rank: Annotated[int, "Rank of the change to each linear layer."] = 8
+    rate: Annotated[float, "The learning rate."] = 3e-4
+
+
+@dataclass(frozen=True)
+class MitigationOrder:
     """What a method is asked to fit."""
 
     backend: LanguageModel
     attribute: Attribute
-    sentences: Sentences
+    sentences: TrainingSentences
     variant: str
     options: Any
     """An instance of the method's dataclass."""
@@ -39,16 +78,16 @@ class Order:
         fit = self.sentences.fit
         return counted((fit[at] for at in states.sentences.unique().tolist()), self.attribute)
 
-    def reader(self, backend: LanguageModel | None = None, layer: int = 0) -> Reader:
+    def reader(self, backend: LanguageModel | None = None, layer: int = 0) -> StateReader:
         """Of the model's states, or another's."""
-        from stereometer.training.mitigation.states import Reader
+        from stereometer.training.mitigation.states import StateReader
 
         model, swaps = backend or self.backend, self.sentences.swaps
-        return Reader(model, swaps, self.seed, self.progress, layer, self.keep)
+        return StateReader(model, swaps, self.seed, self.progress, layer, self.keep)
 
 
 @dataclass(frozen=True)
-class Fitted:
+class MitigationFit:
     """What goes into the file, and what its card says of it."""
 
     tensors: Mapping[str, Tensor]
@@ -83,9 +122,9 @@ class MitigationMethod(Protocol):
         """A frozen dataclass with a default for every field."""
         ...
 
-    def fit(self, order: Order) -> Fitted: ...
+    def fit(self, order: MitigationOrder) -> MitigationFit: ...
 
-    def control(self, order: Order, fitted: Fitted) -> Fitted | None:
+    def control(self, order: MitigationOrder, fitted: MitigationFit) -> MitigationFit | None:
         """What is measured beside it; its own name is in `settings["control"]`."""
         ...
 

@@ -4,12 +4,13 @@ the model as a user will open it."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_type_hints
 
 from stereometer import catalog
 from stereometer.errors import UsageError
@@ -22,14 +23,25 @@ from stereometer.runs.open import open_model
 from stereometer.runs.progress import Phases, phases
 from stereometer.show.view import View, line
 from stereometer.training.articles import ARTICLES
-from stereometer.training.mitigation.method import Fitted, MitigationMethod, Order, check_method
-from stereometer.training.mitigation.sentences import Sentences, no_sentences, read
+from stereometer.training.mitigation.method import (
+    CdaOptions,
+    InlpOptions,
+    MitigationFit,
+    MitigationMethod,
+    MitigationOrder,
+    SelfDebiasOptions,
+    SentenceDebiasOptions,
+    check_method,
+)
+from stereometer.training.mitigation.sentences import no_sentences, read
 from stereometer.training.recipe import Draws, check_seed, trainable, with_states
+from stereometer.types import NoOptions
 from stereometer.types.packages import check_packages
 from stereometer.types.shown import Shown
 
 if TYPE_CHECKING:
     from stereometer.backends.local.language_model import LanguageModel
+
 
 NEEDED = ("torch", "transformers", "safetensors", "sentencex")
 """Packages of every method."""
@@ -154,10 +166,14 @@ def mitigate(wish: Wish, progress: Phases) -> list[MitigationCard]:
     backend = with_states(open_model(wish.model, wish.seed, wish.loading))
     check_method(method, backend.checkpoint.family, wish.variant, wish.model)
     _check_own_states(backend, wish.text is not None)
-    sentences = _read(wish, attribute, is_fitted=method.form != PROMPT)
+    sentences = no_sentences(attribute)
+    if wish.text is not None:
+        how = (wish.sentences, wish.seed, wish.against, method.form != PROMPT)
+        sentences = read(wish.text, attribute, *how)
     options = _options(method, wish)
-    how = (wish.variant, options, wish.seed, progress, wish.states)
-    order = Order(backend, attribute, sentences, *how)
+    order = MitigationOrder(
+        backend, attribute, sentences, wish.variant, options, wish.seed, progress, wish.states
+    )
     fitted = method.fit(order)
     control = method.control(order, fitted) if wish.control else None
     card = _card(wish, method, order, fitted)
@@ -169,12 +185,6 @@ def mitigate(wish: Wish, progress: Phases) -> list[MitigationCard]:
         ours = replace(_card(wish, method, order, control), method=name, control_of=card.method)
         parts = [(card, fitted, wish.out), (ours, control, beside)]
     return _measured(wish, order, parts)
-
-
-def _read(wish: Wish, attribute: Attribute, is_fitted: bool) -> Sentences:
-    if wish.text is None:
-        return no_sentences(attribute)
-    return read(wish.text, attribute, wish.sentences, wish.seed, wish.against, is_fitted)
 
 
 def control_path(out: Path) -> Path:
@@ -247,7 +257,9 @@ def _check_own_states(backend: LanguageModel, are_read: bool) -> None:
         trainable(backend)
 
 
-def _card(wish: Wish, method: MitigationMethod, order: Order, fitted: Fitted) -> MitigationCard:
+def _card(
+    wish: Wish, method: MitigationMethod, order: MitigationOrder, fitted: MitigationFit
+) -> MitigationCard:
     attribute: Attribute = order.attribute
     return MitigationCard(
         method=str(fitted.settings.get("method", method.name)),
@@ -284,13 +296,12 @@ def _unmeasured(out: Path) -> Iterator[Path]:
 
 
 def _measured(
-    wish: Wish, order: Order, parts: list[tuple[MitigationCard, Fitted, Path]]
+    wish: Wish, order: MitigationOrder, parts: list[tuple[MitigationCard, MitigationFit, Path]]
 ) -> list[MitigationCard]:
     """What is measured is what a user opens. It is written under another name first: what stands
     under its own has been measured."""
     from stereometer.backends.local.mitigation.stored import save
-    from stereometer.training.mitigation.perplexity import compared, is_pseudo, likelihoods
-    from stereometer.training.mitigation.probing import Probing
+    from stereometer.training.mitigation.probing import Probing, compared, is_pseudo, likelihoods
 
     passages = order.sentences.passages
     probing = Probing(order) if passages else None
@@ -310,3 +321,49 @@ def _measured(
         save(card, fitted.tensors, path)
         for card, (_, fitted, path) in zip(noted, parts, strict=True)
     ]
+
+
+# ---------------------------------- by one method each: `stereometer mitigate leace` and the others
+
+KEYWORD = Parameter.KEYWORD_ONLY
+TEXT = Parameter("text", KEYWORD, annotation=Annotated[str | Path, ARTICLES])
+MEASURED = Option("What probes and perplexity are measured on; nothing is fitted.", words=Path)
+MEASURED_TEXT = Parameter(
+    "text", KEYWORD, default=None, annotation=Annotated[str | Path | None, MEASURED]
+)
+FOLDER = Option("A new folder for the adapter.", words=Path)
+ADAPTER_FOLDER = Parameter("out", KEYWORD, annotation=Annotated[str | Path, FOLDER])
+
+
+def _by(
+    method: str, own: type[Any], *changed: Parameter, without: tuple[str, ...] = ()
+) -> Callable[..., Mitigations]:
+    """Takes what `mitigate` takes, with the method's own options in place of `settings`."""
+
+    def mitigated(**given: Any) -> Mitigations:
+        """Fit a mitigation to a model and write it, with its control beside it."""
+        settings = {each.name: given.pop(each.name) for each in fields(own) if each.name in given}
+        return mitigate_model(method, settings=settings, **given)
+
+    def parameters() -> Iterator[Parameter]:
+        others = {each.name: each for each in changed}
+        for name, each in signature(mitigate_model, eval_str=True).parameters.items():
+            if name == "settings":
+                hints = get_type_hints(own, include_extras=True)
+                for field in fields(own):
+                    hint = hints[field.name]
+                    yield Parameter(field.name, KEYWORD, default=field.default, annotation=hint)
+            elif name not in ("method", *without):
+                yield others.get(name, each)
+
+    every = list(parameters())
+    mitigated.__signature__ = Signature(every)  # type: ignore[attr-defined]
+    mitigated.__annotations__ = {each.name: each.annotation for each in every}
+    return verb(mitigated)
+
+
+leace = _by("leace", NoOptions, TEXT, without=("variant",))
+inlp = _by("inlp", InlpOptions, TEXT)
+sentence_debias = _by("sentence-debias", SentenceDebiasOptions, TEXT)
+self_debias = _by("self-debias", SelfDebiasOptions, MEASURED_TEXT, without=("variant", "sentences"))
+cda = _by("cda", CdaOptions, TEXT, ADAPTER_FOLDER, without=("variant",))

@@ -7,8 +7,7 @@ from typing import Any
 
 from stereometer.errors import UsageError
 from stereometer.mitigations.card import PROMPT
-from stereometer.training.mitigation.method import Fitted, Order
-from stereometer.training.mitigation.options import SelfDebiasOptions
+from stereometer.training.mitigation.method import MitigationFit, MitigationOrder, SelfDebiasOptions
 
 PROMPTS = {
     "gender": "What follows puts women or men down because of their gender:",
@@ -28,10 +27,10 @@ class SelfDebias:
     families: frozenset[str] = frozenset({"masked", "causal"})
     options: type[SelfDebiasOptions] = SelfDebiasOptions
 
-    def fit(self, order: Order) -> Fitted:
+    def fit(self, order: MitigationOrder) -> MitigationFit:
         return _prompted(order.options, _prompt(order))
 
-    def control(self, order: Order, fitted: Fitted) -> Fitted:
+    def control(self, order: MitigationOrder, fitted: MitigationFit) -> MitigationFit:
         control = _prompted(order.options, OTHER)
         return replace(control, settings={**control.settings, "control": CONTROL})
 
@@ -39,7 +38,7 @@ class SelfDebias:
 METHOD = SelfDebias()
 
 
-def _prompt(order: Order) -> str:
+def _prompt(order: MitigationOrder) -> str:
     own, name = order.options.prompt.strip(), order.attribute.name
     if not own and name not in PROMPTS:
         raise UsageError(
@@ -49,12 +48,12 @@ def _prompt(order: Order) -> str:
     return own or PROMPTS[name]
 
 
-def _prompted(options: SelfDebiasOptions, prompt: str) -> Fitted:
-    from stereometer.backends.local.mitigation.prompt import read
+def _prompted(options: SelfDebiasOptions, prompt: str) -> MitigationFit:
+    from stereometer.backends.local.mitigation.self_debias import read
 
     settings: dict[str, Any] = {"prompt": prompt, "lambda": options.decay, "eps": options.eps}
     try:
         read(settings)
     except ValueError as error:
         raise UsageError(f"Self-Debias cannot be made: {error}. Change it.") from None
-    return Fitted({}, None, settings, sentences={})
+    return MitigationFit({}, None, settings, sentences={})

@@ -13,9 +13,12 @@ import torch
 from torch import Tensor
 
 from stereometer.errors import UsageError
-from stereometer.training.mitigation.method import Fitted, Order
-from stereometer.training.mitigation.options import SentenceDebiasOptions
-from stereometer.training.mitigation.projections import ProjectionMethod, orthogonal
+from stereometer.training.mitigation.linear import ProjectionMethod, orthogonal
+from stereometer.training.mitigation.method import (
+    MitigationFit,
+    MitigationOrder,
+    SentenceDebiasOptions,
+)
 from stereometer.training.mitigation.sentences import counted
 
 
@@ -25,7 +28,7 @@ class SentenceDebias(ProjectionMethod):
     variants: tuple[str, ...] = ("sound", "paper")
     options: type[SentenceDebiasOptions] = SentenceDebiasOptions
 
-    def fit(self, order: Order) -> Fitted:
+    def fit(self, order: MitigationOrder) -> MitigationFit:
         differences, mean, sentences = _differences(order)
         count, width = order.options.components, differences.shape[1]
         if not 1 <= count < width:
@@ -36,13 +39,13 @@ class SentenceDebias(ProjectionMethod):
         basis, shares = components(differences, count)
         projection = orthogonal(basis, mean)
         settings = {"components": count, "variance": shares}
-        return Fitted(projection.tensors, projection.rank, settings, sentences=sentences)
+        return MitigationFit(projection.tensors, projection.rank, settings, sentences=sentences)
 
 
 METHOD = SentenceDebias()
 
 
-def _differences(order: Order) -> tuple[Tensor, Tensor | None, Mapping[str, int]]:
+def _differences(order: MitigationOrder) -> tuple[Tensor, Tensor | None, Mapping[str, int]]:
     """Of every version from the mean over the versions of its sentence; the mean of all, which the
     variant `paper` does not spare; and the number of sentences by class."""
     reader = order.reader()

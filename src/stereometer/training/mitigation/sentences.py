@@ -1,4 +1,5 @@
-"""Labelled sentences of a text, in three parts of articles that share nothing.
+"""Labelled sentences of a text, in three parts of articles that share nothing; and what the text
+shares with benchmarks on this machine and with files of one's own.
 
 One part is fitted on, with the words for that. The second trains a probe, with all words. The third
 tests it, on sentences whose only list words are held-out ones.
@@ -9,17 +10,24 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from stereometer.errors import DataError, UsageError
+from stereometer import catalog
+from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.mitigations.attribute import Attribute
 from stereometer.mitigations.card import Leak
-from stereometer.mitigations.swapping import Swaps
+from stereometer.mitigations.swapping import Lists, Swaps, plain
+from stereometer.runs.open import open_benchmark
+from stereometer.shapes.fact import FACT
+from stereometer.shapes.sentences import SentenceShape
+from stereometer.show.numbers import count
 from stereometer.training import articles
 from stereometer.training.articles import Article
-from stereometer.training.mitigation.leaks import looked_at
 
 Element = TypeVar("Element")
 LEAST = 1000
@@ -38,7 +46,7 @@ one of their articles."""
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledSentence:
     """A sentence with list words of one class, and the same for every class."""
 
     label: str
@@ -50,11 +58,11 @@ class Labelled:
 
 
 @dataclass(frozen=True)
-class Sentences:
+class TrainingSentences:
     swaps: Swaps
-    fit: tuple[Labelled, ...]
-    probe: tuple[Labelled, ...]
-    test: tuple[Labelled, ...]
+    fit: tuple[LabelledSentence, ...]
+    probe: tuple[LabelledSentence, ...]
+    test: tuple[LabelledSentence, ...]
     neutral: tuple[str, ...]
     """Of the part that is fitted on, without any list word."""
     passages: Mapping[str, int]
@@ -65,7 +73,7 @@ class Sentences:
     """What the whole text and the lists share with benchmarks."""
 
 
-def counted(sentences: Iterable[Labelled], attribute: Attribute) -> dict[str, int]:
+def counted(sentences: Iterable[LabelledSentence], attribute: Attribute) -> dict[str, int]:
     """By class."""
     tally = Counter(sentence.label for sentence in sentences)
     return {name: tally[name] for name in attribute.classes}
@@ -78,7 +86,7 @@ def read(
     seed: int,
     against: Sequence[Path] = (),
     is_fitted: bool = True,
-) -> Sentences:
+) -> TrainingSentences:
     """At most `limit` sentences of each class to fit on, drawn at random; the text is also held
     against files of items. Where nothing is fitted on it, it is only measured on."""
     if limit < LEAST and is_fitted:
@@ -99,7 +107,7 @@ def read(
     test = _Part(swaps, test_texts, held_out=True)
     _check_probe(probe, test, text, attribute)
     rng = random.Random(seed)
-    return Sentences(
+    return TrainingSentences(
         swaps,
         _drawn(fit.labelled, limit, rng),
         _drawn(probe.labelled, min(limit, PROBED), rng),
@@ -113,9 +121,9 @@ def read(
     )
 
 
-def no_sentences(attribute: Attribute) -> Sentences:
+def no_sentences(attribute: Attribute) -> TrainingSentences:
     """Of no text."""
-    return Sentences(Swaps(attribute), (), (), (), (), {}, "")
+    return TrainingSentences(Swaps(attribute), (), (), (), (), {}, "")
 
 
 def _sentences(groups: Iterable[Sequence[Article]]) -> dict[str, int]:
@@ -133,13 +141,13 @@ class _Part:
     """Sentences of one part of the articles, by what their list words are."""
 
     def __init__(self, swaps: Swaps, texts: Iterable[str], held_out: bool | None) -> None:
-        self.labelled: list[Labelled] = []
+        self.labelled: list[LabelledSentence] = []
         self.neutral: list[str] = []
         for text in texts:
             label = swaps.label(text, held_out)
             versions = swaps.versions(text) if label is not None else None
             if label is not None and versions is not None:
-                self.labelled.append(Labelled(label, versions))
+                self.labelled.append(LabelledSentence(label, versions))
             elif next(swaps.spots(text), None) is None:
                 self.neutral.append(text)
 
@@ -177,9 +185,11 @@ def _check_probe(probe: _Part, test: _Part, text: Path, attribute: Attribute) ->
             )
 
 
-def _drawn(labelled: Sequence[Labelled], limit: int, rng: random.Random) -> tuple[Labelled, ...]:
+def _drawn(
+    labelled: Sequence[LabelledSentence], limit: int, rng: random.Random
+) -> tuple[LabelledSentence, ...]:
     """At most so many of each class, in their order."""
-    by_label: dict[str, list[Labelled]] = {}
+    by_label: dict[str, list[LabelledSentence]] = {}
     for sentence in labelled:
         by_label.setdefault(sentence.label, []).append(sentence)
     return tuple(
@@ -190,3 +200,98 @@ def _drawn(labelled: Sequence[Labelled], limit: int, rng: random.Random) -> tupl
 def _sample(elements: Sequence[Element], limit: int, rng: random.Random) -> Iterator[Element]:
     chosen = sorted(rng.sample(range(len(elements)), min(limit, len(elements))))
     return (elements[at] for at in chosen)
+
+
+# -------------------------------------------------------------------------------------------- leaks
+
+NAMED = 5
+"""Items that an error names."""
+
+
+@dataclass(frozen=True)
+class BenchmarkTexts:
+    """Of a benchmark's items."""
+
+    by_item: Mapping[str, tuple[str, ...]]
+    """By shape and id."""
+    digest: str
+    """Of the data."""
+
+
+def looked_at(
+    sentences: Iterable[str], words: Iterable[str], files: Sequence[Path] = ()
+) -> dict[str, Leak]:
+    """By benchmark or file, how much of it the text and the word lists touch; raises where a
+    sentence is shared: numbers on items that a model was changed on prove nothing."""
+    known, lists = set(map(plain, sentences)), Lists(words)
+    leaks = {}
+    for name, items in (_benchmarks() | _named(files)).items():
+        shared = [
+            id_ for id_, texts in items.by_item.items() if not known.isdisjoint(map(plain, texts))
+        ]
+        if shared:
+            raise _refusal(name, shared)
+        touched = sum(map(lists.touch, items.by_item.values()))
+        leaks[name] = Leak(len(items.by_item), 0, touched, items.digest)
+    return leaks
+
+
+def _refusal(name: str, items: list[str]) -> DataError:
+    more = ", ..." if items[NAMED:] else ""
+    return DataError(
+        f"The text, or the text with its words swapped, shares sentences with "
+        f"{count(len(items), 'item')} of {name} ({', '.join(items[:NAMED])}{more}). Numbers on "
+        "items that a model was changed on prove nothing. Leave those sentences out of the text."
+    )
+
+
+@cache
+def _benchmarks() -> dict[str, BenchmarkTexts]:
+    """Those of the catalog whose data are here and whose items are sentences."""
+    readable = {}
+    for name in catalog.names("benchmark"):
+        if any(map(_is_text, catalog.find("benchmark", name).measures)):
+            with suppress(StereometerError):  # not here, or it asks for a file
+                readable[name] = _texts(open_benchmark(name))
+    return readable
+
+
+def _named(files: Sequence[Path]) -> dict[str, BenchmarkTexts]:
+    """By their names alone: where they lie is nobody else's business."""
+    known = [(file.name, _own(file)) for file in files]
+    names = [name for name, _ in known]
+    return {
+        name if names.count(name) == 1 else f"{name} ({texts.digest[:8]})": texts
+        for name, texts in known
+    }
+
+
+def _own(file: Path) -> BenchmarkTexts:
+    texts = _texts(open_benchmark(str(file)))
+    if not texts.by_item:
+        raise DataError(
+            f"{file} has no sentences that the text could be checked against. CATs, pairs and "
+            "facts do. Leave it out of --against."
+        )
+    return texts
+
+
+def _texts(benchmark: Benchmark) -> BenchmarkTexts:
+    by_item = {
+        f"{shape} {item.id}": tuple(_parts(item.texts.values()))
+        for shape in filter(_is_text, benchmark.measures)
+        for item in benchmark.shapes.get(shape, ())
+    }
+    return BenchmarkTexts(by_item, benchmark.digest)
+
+
+def _parts(texts: Iterable[str]) -> Iterator[str]:
+    """Texts and their sentences: an item may have several, where a text is read one by one."""
+    for text in texts:
+        yield text
+        yield from (part for part in articles.sentences(text) if articles.long_enough(part))
+
+
+def _is_text(shape: str) -> bool:
+    """Whether items are sentences that somebody wrote."""
+    return shape == FACT or isinstance(catalog.shape(shape), SentenceShape)

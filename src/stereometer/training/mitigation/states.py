@@ -15,16 +15,16 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from stereometer.backends.local.batches import each
 from stereometer.backends.local.language_model import LanguageModel
 from stereometer.backends.local.masked import Masked
-from stereometer.backends.local.memory import each
 from stereometer.backends.local.sentence_pairs import Features, Numbered, PairTokens
 from stereometer.errors import DataError
 from stereometer.measures.spans import scored_positions
 from stereometer.mitigations.swapping import WORD, Swaps
 from stereometer.runs.progress import Phases
-from stereometer.training.kept import kept_part
-from stereometer.training.mitigation.sentences import Labelled
+from stereometer.training.fitting import kept_part
+from stereometer.training.mitigation.sentences import LabelledSentence
 from stereometer.types import Encoding, Skip, digest_of
 
 POSITIONS = {"masked": 2, "causal": 4}
@@ -64,7 +64,7 @@ class States:
 
 
 @dataclass(frozen=True)
-class Reader:
+class StateReader:
     backend: LanguageModel
     swaps: Swaps
     seed: int
@@ -74,7 +74,7 @@ class Reader:
     keep: Path | None = None
     """A folder in which states are kept, for going on after a kill and for other methods."""
 
-    def scored(self, sentences: Sequence[Labelled], purpose: str) -> States:
+    def scored(self, sentences: Sequence[LabelledSentence], purpose: str) -> States:
         """At scored positions, of every version of every sentence."""
         texts: list[PairTokens] = []
         marks: list[tuple[int, int]] = []

@@ -11,7 +11,7 @@ import torch
 import transformers
 
 from stereometer.backends.local.causal import Causal
-from stereometer.backends.local.checkpoint import Checkpoint, Options, _family
+from stereometer.backends.local.checkpoint import Checkpoint, LoadingOptions, _family
 from stereometer.backends.local.masked import Masked
 from stereometer.errors import ModelError
 from stereometer.types import MaskedTokens, Request
@@ -95,7 +95,7 @@ WORKING: dict[str, Callable[[], Any]] = {
 
 
 def causal(model: Any) -> Causal:
-    return Causal(Checkpoint("tiny", "causal", model, adds_bos(), Options()))
+    return Causal(Checkpoint("tiny", "causal", model, adds_bos(), LoadingOptions()))
 
 
 @pytest.mark.long
@@ -117,7 +117,7 @@ def test_a_model_that_minds_company_is_asked_one_text_at_a_time() -> None:
 
 def test_a_model_that_draws_its_numbers_is_refused() -> None:
     bare = Checkpoint(
-        "t", "masked", reformer("ForMaskedLM", is_decoder=False), wordpiece(True), Options()
+        "t", "masked", reformer("ForMaskedLM", is_decoder=False), wordpiece(True), LoadingOptions()
     )
     for backend, requests in (
         (causal(reformer(is_decoder=True)), family(12, 9, 3)),
@@ -193,11 +193,11 @@ def some_copies() -> dict[str, Request]:
 @pytest.mark.parametrize("name", MASKED)
 def test_a_masked_model_of_any_build_gives_what_it_gives_by_itself(name: str) -> None:
     model, requests = MASKED[name](), some_copies()
-    backend = Masked(Checkpoint("tiny", "masked", model, wordpiece(True), Options()))
+    backend = Masked(Checkpoint("tiny", "masked", model, wordpiece(True), LoadingOptions()))
     assert_same(rows(backend, requests), masked_slow(model, requests, backend.mask))
 
 
 def test_a_structure_that_looks_familiar_and_is_not() -> None:
     model, requests = model_of("IBert", "ForMaskedLM", type_vocab_size=1, **SHAPE), some_copies()
-    backend = Masked(Checkpoint("tiny", "masked", model, wordpiece(True), Options()))
+    backend = Masked(Checkpoint("tiny", "masked", model, wordpiece(True), LoadingOptions()))
     assert_same(rows(backend, requests), masked_slow(model, requests, backend.mask))

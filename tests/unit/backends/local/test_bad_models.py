@@ -13,7 +13,7 @@ import torch
 import transformers
 
 import stereometer
-from stereometer.backends.local.in_memory import held
+from stereometer.backends.local.opener import held
 from stereometer.errors import ModelError, StereometerError
 from stereometer.runs.open import open_model
 from tests.builders.commands import assert_refused, call

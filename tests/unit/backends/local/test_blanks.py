@@ -289,7 +289,7 @@ def test_a_model_without_a_usable_output_layer_is_refused(zoo: Zoo) -> None:
 
 
 def test_a_layer_whose_matrix_does_not_give_its_logits_is_not_believed(zoo: Zoo) -> None:
-    from stereometer.backends.local.output_layer import output_layer
+    from stereometer.backends.local.forward import output_layer
 
     backend = zoo.backend("gpt2")
     layer = backend.model.get_output_embeddings()
@@ -318,7 +318,7 @@ def test_a_layer_whose_matrix_does_not_give_its_logits_is_not_believed(zoo: Zoo)
 def test_what_comes_after_the_layer_must_keep_the_order(
     zoo: Zoo, name: str, after: Any, believed: bool, monkeypatch: Any
 ) -> None:
-    from stereometer.backends.local.output_layer import output_layer
+    from stereometer.backends.local.forward import output_layer
 
     split = zoo.backend(name).split
     head = split.head

@@ -9,7 +9,7 @@ import pytest
 import torch
 import transformers
 
-from stereometer.backends.local.checkpoint import Options
+from stereometer.backends.local.checkpoint import LoadingOptions
 from stereometer.backends.local.classifier import Classifier, negative_index, open_classifier
 from stereometer.errors import ModelError, UnknownName
 from stereometer.runs.open import open_model
@@ -71,14 +71,14 @@ def answers(model: Classifier) -> dict[str, float]:
 @pytest.mark.parametrize("kind", ["bert", "gpt2"])
 def test_batches_say_what_one_text_at_a_time_says(kind: str, tmp_path: Path) -> None:
     folder = saved(tmp_path / kind, kind)
-    found = answers(open_classifier(str(folder), Options()))
+    found = answers(open_classifier(str(folder), LoadingOptions()))
     assert set(found) == set(TEXTS)
     for text, odds in found.items():
         assert odds == pytest.approx(one_by_one(folder, text), abs=2e-4)
 
 
 def test_the_context_is_not_looked_at(tmp_path: Path) -> None:
-    model = open_classifier(str(saved(tmp_path / "m")), Options())
+    model = open_classifier(str(saved(tmp_path / "m")), LoadingOptions())
     asked = {"one": Follows("A.", TEXTS[0]), "two": Follows("Something else.", TEXTS[0])}
     found = {key: answer.column("logodds")[0] for key, answer in model.answer(asked)}
     assert found["one"] == pytest.approx(found["two"], abs=1e-5)
@@ -91,7 +91,7 @@ def test_labels_that_hold_by_themselves_are_taken_by_themselves(tmp_path: Path) 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     with torch.inference_mode():
         logit = float(model(torch.tensor([tokenizer(TEXTS[0])["input_ids"]])).logits[0, 0])
-    assert answers(open_classifier(str(folder), Options()))[TEXTS[0]] == pytest.approx(
+    assert answers(open_classifier(str(folder), LoadingOptions()))[TEXTS[0]] == pytest.approx(
         logit, abs=1e-4
     )
 
@@ -163,16 +163,18 @@ def test_tones_are_those_of_the_most_likely_label(tmp_path: Path) -> None:
         ({0: "positive", 1: "Neutral", 2: "negative"}, (1, 0, -1)),
     ):
         folder = saved(tmp_path / names[0], labels=names)
-        found = open_classifier(str(folder), Options()).tones(TEXTS)
+        found = open_classifier(str(folder), LoadingOptions()).tones(TEXTS)
         assert found == {text: signs[most_likely(folder, text)] for text in TEXTS}
-    model = open_classifier(str(tmp_path / "NEGATIVE"), Options())
+    model = open_classifier(str(tmp_path / "NEGATIVE"), LoadingOptions())
     logits = torch.tensor([[3.0, 1, 1], [1, 3, 2.9], [1, 2.9, 3], [2, 1.9, 1.9]])
     assert model._signs(logits).tolist() == [-1, 0, 1, -1]
 
 
 def test_without_a_neutral_label_a_text_is_negative_or_not(tmp_path: Path) -> None:
     model = open_classifier(
-        str(saved(tmp_path / "m", labels={0: "anger", 1: "joy", 2: "fear"})), Options(), "anger"
+        str(saved(tmp_path / "m", labels={0: "anger", 1: "joy", 2: "fear"})),
+        LoadingOptions(),
+        "anger",
     )
     assert set(model._signs(torch.eye(3)).tolist()) == {-1, 1}
     assert model.toned_by.endswith("anger is negative, every other counts as positive")
@@ -184,7 +186,7 @@ def test_where_several_labels_may_hold_and_none_does_a_text_is_neutral(tmp_path:
         labels={0: "negative", 1: "positive"},
         problem_type="multi_label_classification",
     )
-    assert open_classifier(str(folder), Options())._signs(
+    assert open_classifier(str(folder), LoadingOptions())._signs(
         torch.tensor([[-1.0, -2], [1, -1], [1, 2]])
     ).tolist() == [0, -1, 1]
 

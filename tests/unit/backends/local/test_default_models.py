@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stereometer.backends.local.checkpoint import Options
+from stereometer.backends.local.checkpoint import LoadingOptions
 from stereometer.backends.local.defaults import MINILM, VARIABLE
 from stereometer.errors import ModelError
 from tests.conftest import default_model
@@ -34,20 +34,20 @@ def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_flipped_bit_is_refused(damaged: Path, dtype: str) -> None:
     with pytest.raises(ModelError, match=r"is no longer minilm-mlm.*model add minilm-mlm"):
-        MINILM.load(Options(dtype=dtype))
+        MINILM.load(LoadingOptions(dtype=dtype))
 
 
 def test_a_cut_file_is_refused_with_the_same_way_out(damaged: Path) -> None:
     os.truncate(damaged / "model.safetensors", 1000)
     with pytest.raises(ModelError, match="model add minilm-mlm"):
-        MINILM.load(Options())
+        MINILM.load(LoadingOptions())
 
 
 def test_adding_it_again_mends_it(damaged: Path) -> None:
     if MINILM.source is None:
         pytest.skip(f"{MINILM.requirement} is not installed")
     assert MINILM.add() == damaged
-    assert MINILM.load(Options()).weights == MINILM.weights
+    assert MINILM.load(LoadingOptions()).weights == MINILM.weights
 
 
 def test_a_whole_model_is_left_alone_and_a_wrong_device_is_no_damage() -> None:
@@ -57,4 +57,4 @@ def test_a_whole_model_is_left_alone_and_a_wrong_device_is_no_damage() -> None:
         MINILM.add()
     assert (MINILM.folder / "model.safetensors").stat().st_mtime_ns == written
     with pytest.raises(ModelError, match="device"):
-        MINILM.load(Options(device="meta"))
+        MINILM.load(LoadingOptions(device="meta"))

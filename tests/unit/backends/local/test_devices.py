@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModelForMaskedLM
 
-from stereometer.backends.local.checkpoint import SPREAD, Options, check_layout, load
+from stereometer.backends.local.checkpoint import SPREAD, LoadingOptions, check_layout, load
 from stereometer.backends.local.forward import (
     CPU_TOKENS,
     GPU_SHARE,
     LEAST_TOKENS,
     LOGIT_BYTES,
     STATES,
-    Split,
+    SplitModel,
     batch_tokens,
     free_memory,
     logprobs,
@@ -59,12 +59,12 @@ def test_half_the_precision_is_twice_the_batch() -> None:
 @torch.inference_mode()
 def test_a_model_laid_over_devices_gives_the_same_numbers(zoo: Zoo, name: str) -> None:
     folder = str(zoo.folder(name))
-    plain, spread = (load(folder, Options(device=place)).model for place in ("cpu", SPREAD))
+    plain, spread = (load(folder, LoadingOptions(device=place)).model for place in ("cpu", SPREAD))
     assert free_memory(spread) is None
-    expected = numbers(Split(plain))
-    assert numbers(Split(spread)) == expected
+    expected = numbers(SplitModel(plain))
+    assert numbers(SplitModel(spread)) == expected
     attach_execution_device_hook(spread, torch.device("cpu"))
-    split = Split(spread)
+    split = SplitModel(spread)
     moves = vars(split.inner).get("forward")
     assert moves is not None  # otherwise this shows nothing
     assert numbers(split) == expected
@@ -81,11 +81,13 @@ def test_only_auto_is_laid_out_by_the_loader(zoo: Zoo, device: str, layout: str 
             asked.append(options.get("device_map"))
             return AutoModelForMaskedLM.from_pretrained(*source, **options)
 
-    load(str(zoo.folder("bert")), Options(device=device), choose=lambda *_: ("masked", Loader))
+    load(
+        str(zoo.folder("bert")), LoadingOptions(device=device), choose=lambda *_: ("masked", Loader)
+    )
     assert asked == [layout]
 
 
-def numbers(split: Split) -> list[list[float]]:
+def numbers(split: SplitModel) -> list[list[float]]:
     states = split.trunk(**split.inputs([[5, 6, 7, 8]], None))
     return logprobs(split, states[0], [[1], [2, 3], [4], [5]])
 

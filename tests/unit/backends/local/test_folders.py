@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from stereometer.backends.local.checkpoint import load
 from stereometer.backends.local.defaults import DEFAULT_MODELS
-from stereometer.backends.local.folders import write_folder
+from stereometer.backends.local.files import write_folder
 from tests.builders.models.zoo import Zoo
 from tests.conftest import default_model
 

@@ -15,10 +15,9 @@ import torch
 import stereometer
 from stereometer import catalog
 from stereometer.backends.local import causal, forward, masked
-from stereometer.backends.local.lean import choice, encoder, head, parts
-from stereometer.backends.local.lean.decoder import PreNormDecoder
-from stereometer.backends.local.lean.encoder import PostNormEncoder
-from stereometer.backends.local.lean.head import SlicedHead
+from stereometer.backends.local.lean import choice, written_out
+from stereometer.backends.local.lean.choice import SlicedHead
+from stereometer.backends.local.lean.written_out import PostNormEncoder, PreNormDecoder
 from stereometer.runs.cache import Cache
 from stereometer.runs.runner import Serial, Tally, computed
 from stereometer.shapes.pair.items import Pair
@@ -89,9 +88,9 @@ def test_the_slices_of_the_head_do_not_matter(zoo: Zoo, monkeypatch: pytest.Monk
         usual = rows(zoo.backend(model), requests)
         with monkeypatch.context() as patch:
             patch.setattr(forward, "LOGIT_BYTES", 4 * 900 * 3)
-            patch.setattr(head, "COLUMNS", 700)
-            patch.setattr(parts, "ROWS", 16)
-            patch.setattr(encoder, "ASKED", 3)
+            patch.setattr(choice, "COLUMNS", 700)
+            patch.setattr(written_out, "ROWS", 16)
+            patch.setattr(written_out, "ASKED", 3)
             assert_same(rows(zoo.backend(model), requests), usual)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from stereometer.backends.local.mitigation.fold import Projection, fold, reading_layer
+from stereometer.backends.local.mitigation.apply import Projection, fold, reading_layer
 from stereometer.backends.local.mitigation.stored import load, save
 from stereometer.backends.local.opener import CHECKPOINT, backend_for
 from stereometer.errors import ModelError

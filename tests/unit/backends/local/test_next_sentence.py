@@ -18,9 +18,9 @@ import stereometer
 from stereometer import catalog
 from stereometer.backends.local.language_model import LanguageModel
 from stereometer.backends.local.next_sentence import (
-    Head,
+    AddedHead,
     HeadCard,
-    NextSentence,
+    NextSentenceHead,
     Trained,
     add,
     load,
@@ -30,7 +30,7 @@ from stereometer.backends.local.next_sentence import (
 from stereometer.backends.local.sentence_pairs import Features, read_pair
 from stereometer.errors import ModelError
 from stereometer.runs.open import open_model
-from stereometer.training import fine_tuning, next_sentence
+from stereometer.training import fitting, next_sentence
 from stereometer.training.fitting import accuracy
 from stereometer.training.next_sentence import material, train
 from stereometer.training.recipe import Recipe
@@ -77,7 +77,7 @@ def untrained(
     torch.manual_seed(0)
     return Trained(
         HeadCard(backend.checkpoint.name, backend.weights, pooling, layer, labels),
-        Head(width, 8).eval().requires_grad_(False),
+        NextSentenceHead(width, 8).eval().requires_grad_(False),
     )
 
 
@@ -110,7 +110,7 @@ def test_log_odds_are_those_of_the_slow_way(zoo: Zoo, model: str, pooling: str) 
     backend = zoo.backend(model)
     for layer, labels in ((0, ("follows", "random")), (1, ("random", "follows"))):
         trained = untrained(backend, pooling, layer, labels)
-        add(backend, NextSentence(backend, trained))
+        add(backend, AddedHead(backend, trained))
         requests = {str(number): Follows(*pair) for number, pair in enumerate(PAIRS * 2)}
         for key, answer in backend.answer(requests):
             wanted = slowly(backend, trained, requests[key].first, requests[key].second)
@@ -169,7 +169,7 @@ def test_a_run_that_was_killed_goes_on_and_ends_the_same(
     zoo: Zoo, tmp_path: Path, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(next_sentence, "PART", 16)
-    monkeypatch.setattr(fine_tuning, "KEPT_EVERY", 2)
+    monkeypatch.setattr(fitting, "KEPT_EVERY", 2)
     text = write_text(tmp_path / "text")
     recipe = Recipe(pairs=400, epochs=2, full=full, accumulate=2 if full else 1, trunk_rate=1e-3)
     train(zoo.backend("bert"), text, tmp_path / "whole", recipe, silent)
@@ -209,7 +209,7 @@ def test_fine_tuning_changes_the_trunk_and_is_used(zoo: Zoo, tmp_path: Path) -> 
     again = zoo.backend("bert")
     assert again.weights == before
     judged, frozen = (
-        NextSentence(again, head).logodds([read_pair(again, *PAIRS[0])])
+        AddedHead(again, head).logodds([read_pair(again, *PAIRS[0])])
         for head in (trained, Trained(trained.card, trained.head))
     )
     assert judged != pytest.approx(frozen, abs=1e-6)
@@ -222,10 +222,10 @@ def test_gradients_in_parts_are_the_gradients_of_the_whole(
     training = material(write_text(tmp_path / "text"), recipe, backend).training
     gradients = []
     for chunk in (10**6, 1):
-        monkeypatch.setattr(fine_tuning, "CHUNK", chunk)
+        monkeypatch.setattr(fitting, "CHUNK", chunk)
         features = Features(backend, "mean", 0, deepcopy(backend.split.inner))
-        run = fine_tuning.start(features, training, recipe, 1)
-        fine_tuning.add_gradients(run, features, training, torch.arange(40), 1)
+        run = fitting.start(features, training, recipe, 1)
+        fitting.add_gradients(run, features, training, torch.arange(40), 1)
         found = (one.grad for one in features.trunk.parameters())
         gradients.append([grad for grad in found if grad is not None])
     assert len(gradients[0]) > 10
@@ -260,7 +260,7 @@ def test_a_head_that_is_not_finite_is_not_written(zoo: Zoo, tmp_path: Path, numb
 def test_what_is_judged_is_what_is_written(zoo: Zoo, tmp_path: Path, full: bool) -> None:
     backend, recipe = zoo.backend("bert"), Recipe(pairs=100, epochs=1, pooling="mean", full=full)
     card = train(backend, write_text(tmp_path / "text"), tmp_path / "head", recipe, silent)
-    judged = NextSentence(backend, load(tmp_path / "head"))
+    judged = AddedHead(backend, load(tmp_path / "head"))
     held_out = material(tmp_path / "text", recipe, backend).held_out
     right = [
         (odds > 0) == bool(follows)
@@ -289,14 +289,14 @@ def test_head_and_targets_are_where_the_model_is(zoo: Zoo, tmp_path: Path) -> No
     features = Features(
         cast(LanguageModel, nowhere), "mean", 0, Embedded(len(backend.tokens.tokenizer)).to("meta")
     )
-    run = fine_tuning.start(features, training, recipe, 1)
+    run = fitting.start(features, training, recipe, 1)
     assert {one.device.type for one in (*run.head.parameters(), run.head.mean, run.head.scale)} == {
         "meta"
     }
     with pytest.raises(
         RuntimeError, match="item"
     ):  # the value of the loss is nowhere; its gradients were computed
-        fine_tuning.add_gradients(run, features, training, torch.arange(40), 1)
+        fitting.add_gradients(run, features, training, torch.arange(40), 1)
     assert run.head.out.weight.grad is not None
 
 

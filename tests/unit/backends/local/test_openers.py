@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from stereometer.backends.baselines.opener import BaselineOptions
-from stereometer.backends.local.checkpoint import Options
+from stereometer.backends.baselines import BaselineOptions
+from stereometer.backends.local.checkpoint import LoadingOptions
 from stereometer.backends.local.opener import ClassifierOptions
 from stereometer.backends.server.opener import ServerOptions
 from stereometer.errors import ModelError
 from stereometer.types import ModelSpec
 from tests.builders.models.zoo import Zoo
 
-NAMED = "stereometer.backends.baselines.opener:NAMED"
+NAMED = "stereometer.backends.baselines:NAMED"
 FAKE = "stereometer.backends.baselines.fake:Fake"
-RANDOM = "stereometer.backends.baselines.random:Random"
+RANDOM = "stereometer.backends.text_scores:Random"
 CHECKPOINT = "stereometer.backends.local.opener:CHECKPOINT"
 SERVER = "stereometer.backends.server.opener:SERVER"
 
@@ -48,12 +48,14 @@ def test_the_seed_is_part_of_a_random_model() -> None:
 
 @pytest.mark.long
 def test_a_checkpoint_is_the_same_in_another_process(zoo: Zoo) -> None:
-    spec = ModelSpec(CHECKPOINT, str(zoo.folder("bert")), Options(threads=1))
+    spec = ModelSpec(CHECKPOINT, str(zoo.folder("bert")), LoadingOptions(threads=1))
     assert elsewhere(spec) == identity(spec)
     assert identity(spec) == zoo.backend("bert").card.identity
 
 
-@pytest.mark.parametrize("options", [Options, ClassifierOptions, ServerOptions, BaselineOptions])
+@pytest.mark.parametrize(
+    "options", [LoadingOptions, ClassifierOptions, ServerOptions, BaselineOptions]
+)
 def test_options_are_plain_values(options: Any) -> None:
     value = options()
     assert pickle.loads(pickle.dumps(value)) == value

@@ -16,8 +16,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 import stereometer
-from stereometer.backends.local.checkpoint import Options, load
-from stereometer.backends.local.digests import tokenizer_digest, weights_digest
+from stereometer.backends.local.checkpoint import LoadingOptions, load
+from stereometer.backends.local.files import tokenizer_digest, weights_digest
 from stereometer.backends.local.masked import Masked
 from stereometer.backends.local.tokens import Tokens, canaries
 from stereometer.runs.cache import Cache
@@ -379,5 +379,5 @@ def test_float64_is_float64_to_the_end(zoo: Zoo) -> None:
 
 
 def test_quantized_storage_is_named(zoo: Zoo) -> None:
-    card = Masked(replace(zoo.checkpoint("bert"), quantized="Q4_1", options=Options())).card
+    card = Masked(replace(zoo.checkpoint("bert"), quantized="Q4_1", options=LoadingOptions())).card
     assert "Weights were stored as Q4_1 and are not those of the full model." in card.notes

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from stereometer.backends.local.checkpoint import Options
+from stereometer.backends.local.checkpoint import LoadingOptions
 from stereometer.backends.local.classifier import open_classifier
 from stereometer.errors import DataError, UsageError
 from stereometer.training.fitting import warmed
 from stereometer.training.recipe import PAPER as PRINTED
 from stereometer.training.recipe import PAPER_TUNING as PAPER
 from stereometer.training.recipe import Tuning, recipe_for
-from stereometer.training.reviews import Review, read
-from stereometer.training.sentiment import train
+from stereometer.training.sentiment import Review, read, train
 from stereometer.types import WholeText
 from tests.builders.commands import call
 from tests.builders.models.zoo import Zoo
@@ -46,7 +45,7 @@ def test_what_was_trained_is_a_sentiment_model(zoo: Zoo, tmp_path: Path) -> None
     record = train(zoo.backend("bert"), reviews, out, QUICK, quiet)
     assert record["accuracy"]["value"] > 0.9
     assert record["reviews"] + record["accuracy"]["n"] == 60
-    judge = open_classifier(str(out), Options())
+    judge = open_classifier(str(out), LoadingOptions())
     assert_found_by_any_tool(out, judge.model, tmp_path / "work")
     texts = ("The boss was kind and good.", "The boss was loud and bad.")
     requests = {text: WholeText(text) for text in texts}

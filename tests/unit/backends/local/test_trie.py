@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stereometer.backends.local.trie import LARGEST, Tree, trees, whole
+from stereometer.backends.local.batches import LARGEST, Tree, trees, whole
 from stereometer.types import CausalTokens
 
 Requests = dict[str, CausalTokens]

@@ -21,7 +21,7 @@ import httpx2
 import pytest
 import stamina
 
-from stereometer.backends.server import keys, refusals, wire
+from stereometer.backends.server import opener, refusals, wire
 from stereometer.backends.server.scoring import reading
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import write_json
@@ -331,7 +331,7 @@ def test_the_key_is_sent_and_never_shown(
     stub: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(0)
-    monkeypatch.setenv(keys.KEY_VARIABLE, "sesame-1234")
+    monkeypatch.setenv(opener.KEY_VARIABLE, "sesame-1234")
     monkeypatch.setattr(wire, "ATTEMPTS", 2)
     server = stub()
     backend = opened(server)
@@ -368,7 +368,7 @@ KEY = "sesame/1234-and-some-more-of-it"
 def test_no_half_of_the_key_is_shown(
     stub: Start, monkeypatch: pytest.MonkeyPatch, said_: tuple[int, Any], escaped: bool
 ) -> None:
-    monkeypatch.setenv(keys.KEY_VARIABLE, KEY)
+    monkeypatch.setenv(opener.KEY_VARIABLE, KEY)
     monkeypatch.setattr(wire, "ATTEMPTS", 2)
     server = stub()
     backend = opened(server)
@@ -386,7 +386,7 @@ def test_no_half_of_the_key_is_shown(
 def test_a_key_is_taken_without_the_line_break_after_it(
     stub: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(keys.KEY_VARIABLE, " sesame-1234\n")
+    monkeypatch.setenv(opener.KEY_VARIABLE, " sesame-1234\n")
     server = stub()
     opened(server)
     assert {headers["Authorization"] for _, _, headers in server.seen} == {"Bearer sesame-1234"}
@@ -398,8 +398,8 @@ def test_a_key_is_taken_without_the_line_break_after_it(
 def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(keys.KEY_VARIABLE, key)
-    with pytest.raises(UsageError, match=keys.KEY_VARIABLE) as error:
+    monkeypatch.setenv(opener.KEY_VARIABLE, key)
+    with pytest.raises(UsageError, match=opener.KEY_VARIABLE) as error:
         open_model("server:http://127.0.0.1:1/v1#m")
     assert "sesam" not in str(error.value)
 
@@ -424,7 +424,7 @@ def test_a_request_that_cannot_be_written_is_sent_once_and_not_shown(
 def test_an_answer_is_kept_without_the_key(
     stub: Start, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
-    monkeypatch.setenv(keys.KEY_VARIABLE, key)
+    monkeypatch.setenv(opener.KEY_VARIABLE, key)
     server = stub(
         lambda handler, body: send(handler, said(body, f" none {handler.headers['Authorization']}"))
     )
@@ -436,7 +436,7 @@ def test_an_answer_is_kept_without_the_key(
 def test_a_piece_of_the_key_is_not_shown(
     stub: Start, monkeypatch: pytest.MonkeyPatch, piece: str
 ) -> None:
-    monkeypatch.setenv(keys.KEY_VARIABLE, KEY)
+    monkeypatch.setenv(opener.KEY_VARIABLE, KEY)
     server = stub()
     backend = opened(server)
     server.always = status(400, f"key {piece}... is wrong")
@@ -449,7 +449,7 @@ def test_fifteen_megabytes_are_refused_in_time(
     stub: Start, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     """Looking for the key in all of it took minutes; it is cut or refused before that."""
-    monkeypatch.setenv(keys.KEY_VARIABLE, "sk-" + "ab12" * 12)
+    monkeypatch.setenv(opener.KEY_VARIABLE, "sk-" + "ab12" * 12)
     text = "sk-ab12context length" * 750_000
     content = {"choices": [{"text": text}]} if code == 200 else {"error": {"message": text}}
     backend = opened(stub(lambda handler, body: send(handler, content, code)))
@@ -460,8 +460,8 @@ def test_fifteen_megabytes_are_refused_in_time(
 
 
 def test_openais_key_goes_to_nobody_else(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(keys.KEY_VARIABLE, raising=False)
-    monkeypatch.setenv(keys.OPENAI_VARIABLE, "not-for-you")
+    monkeypatch.delenv(opener.KEY_VARIABLE, raising=False)
+    monkeypatch.setenv(opener.OPENAI_VARIABLE, "not-for-you")
     server = stub()
     opened(server)
     assert all("Authorization" not in headers for _, _, headers in server.seen)

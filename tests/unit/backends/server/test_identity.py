@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from stereometer.backends.server.backend import Server, known
-from stereometer.backends.server.identity import alike
-from stereometer.backends.server.probe import SENTENCE, Finding, probe
+from stereometer.backends.server.probe import SENTENCE, Finding, alike, probe
 from stereometer.backends.server.wire import Wire
 from stereometer.errors import DataError, ModelError
 from stereometer.runs.cache import VARIABLE, Cache

@@ -35,9 +35,9 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def shipped() -> Callable[[], Any]:
     """The benchmarks that need no released data, read once."""
-    from stereometer.training.mitigation import leaks
+    from stereometer.training.mitigation import sentences
 
-    return cache(leaks._benchmarks.__wrapped__)
+    return cache(sentences._benchmarks.__wrapped__)
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def few_benchmarks(
     """Released data are looked through in test_leaks alone: a second for every text."""
     if not request.module.__name__.endswith("test_leaks"):
         monkeypatch.delenv("STEREOMETER_DATA", raising=False)
-        monkeypatch.setattr("stereometer.training.mitigation.leaks._benchmarks", shipped)
+        monkeypatch.setattr("stereometer.training.mitigation.sentences._benchmarks", shipped)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from stereometer.backends.local.digests import weights_digest
+from stereometer.backends.local.files import weights_digest
 from stereometer.backends.local.mitigation import adapter
 from stereometer.backends.local.mitigation.stored import CARD, CONFIG, WEIGHTS, load, save
 from stereometer.errors import DataError, ModelError, UsageError
@@ -22,24 +22,22 @@ from stereometer.mitigations.attribute import load as load_attribute
 from stereometer.mitigations.card import MitigationCard
 from stereometer.mitigations.swapping import Swaps
 from stereometer.runs.open import open_model
-from stereometer.training.mitigation.cda import METHOD
+from stereometer.training.mitigation.cda import METHOD, batch_of, read_example
 from stereometer.training.mitigation.export import export_mitigated
-from stereometer.training.mitigation.language import batch_of, read_example
-from stereometer.training.mitigation.method import Fitted, Order
-from stereometer.training.mitigation.options import CdaOptions
-from stereometer.training.mitigation.sentences import Labelled, no_sentences
+from stereometer.training.mitigation.method import CdaOptions, MitigationFit, MitigationOrder
+from stereometer.training.mitigation.sentences import LabelledSentence, no_sentences
 from tests.builders.models.zoo import Zoo
 
 MODELS = ["bert", "gpt2", "llama"]
 PLACES = ("near the bridge", "in the old house", "at the lake", "by the road", "in town")
-Fit = Callable[..., Fitted]
+Fit = Callable[..., MitigationFit]
 
 
 def silent(*report: Any) -> None:
     """Progress that nobody watches."""
 
 
-def order(zoo: Zoo, model: str, seed: int = 0, **options: Any) -> Order:
+def order(zoo: Zoo, model: str, seed: int = 0, **options: Any) -> MitigationOrder:
     """To be trained on a few sentences."""
     attribute = load_attribute("gender")
     swaps = Swaps(attribute)
@@ -49,10 +47,10 @@ def order(zoo: Zoo, model: str, seed: int = 0, **options: Any) -> Order:
         label, versions = swaps.label(text), swaps.versions(text)
         assert label is not None
         assert versions is not None
-        fit.append(Labelled(label, versions))
+        fit.append(LabelledSentence(label, versions))
     sentences = replace(no_sentences(attribute), fit=tuple(fit))
     chosen = CdaOptions(**{"rate": 1e-2, **options})
-    return Order(zoo.backend(model), attribute, sentences, "sound", chosen, seed, silent)
+    return MitigationOrder(zoo.backend(model), attribute, sentences, "sound", chosen, seed, silent)
 
 
 def logits(model: Any) -> torch.Tensor:
@@ -88,7 +86,7 @@ def test_merged_is_unmerged_and_read_back_to_the_bit(zoo: Zoo, model: str, tmp_p
     assert opened.card.name == f"{zoo.folder(model).name}+cda"
 
 
-def written(asked: Order, fitted: Fitted, path: Path, **change: Any) -> Path:
+def written(asked: MitigationOrder, fitted: MitigationFit, path: Path, **change: Any) -> Path:
     card = MitigationCard("cda", "adapter", "tiny", asked.backend.weights, settings=fitted.settings)
     save(replace(card, **change), fitted.tensors, path)
     return path
@@ -226,7 +224,7 @@ def test_orders_that_make_no_sense(zoo: Zoo, options: dict[str, Any], said: str)
 def test_an_adapter_that_changes_nothing_is_an_error(zoo: Zoo, tmp_path: Path) -> None:
     asked = order(zoo, "bert")
     tuned = adapter.begun(deepcopy(asked.backend.model), 4, 8.0)
-    path = written(asked, Fitted(adapter.tensors_of(tuned, "bert")), tmp_path / "cda")
+    path = written(asked, MitigationFit(adapter.tensors_of(tuned, "bert")), tmp_path / "cda")
     with pytest.raises(ModelError, match="changes nothing"):
         open_model(f"{zoo.folder('bert')}+{path}")
 

@@ -10,14 +10,14 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
 import stereometer
-from stereometer.backends.local.mitigation.fold import Projection, fold
+from stereometer.backends.local.mitigation.apply import Projection, fold
 from stereometer.backends.local.mitigation.stored import save
 from stereometer.backends.local.opener import CHECKPOINT
 from stereometer.errors import ModelError, UsageError
 from stereometer.findings.mitigation import judge
 from stereometer.mitigations.card import MitigationCard, card_of
 from stereometer.training.mitigation.export import WITHOUT_MEAN, export_mitigated
-from stereometer.training.mitigation.projections import drawn
+from stereometer.training.mitigation.linear import drawn
 from tests.builders.models.zoo import Zoo
 from tests.unit.backends.local.test_folders import assert_found_by_any_tool
 

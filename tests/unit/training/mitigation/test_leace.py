@@ -7,9 +7,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stereometer.backends.local.mitigation.fold import Projection
+from stereometer.backends.local.mitigation.apply import Projection
 from stereometer.training.mitigation.leace import erased, library
-from stereometer.training.mitigation.projections import drawn
+from stereometer.training.mitigation.linear import drawn
 from tests.builders.states import WIDTH, covariance, damage, matrix, planted
 
 seeds = st.integers(0, 10_000)

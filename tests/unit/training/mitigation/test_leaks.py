@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from stereometer.errors import DataError
 from stereometer.mitigations.attribute import load
-from stereometer.mitigations.lists import Lists
-from stereometer.mitigations.swapping import Swaps
+from stereometer.mitigations.swapping import Lists, Swaps
 from stereometer.runs.open import open_benchmark
-from stereometer.training.mitigation.leaks import looked_at
-from stereometer.training.mitigation.sentences import read
+from stereometer.training.mitigation.sentences import looked_at, read
 
 WORDS = load("gender").words
 AFTER = ["", "'s", "’s", "'ll", ".", ",", "-made", "2", "s", "_", "s'"]

@@ -22,7 +22,7 @@ from stereometer.mitigations.card import MitigationCard, card_of
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.mitigate import Wish, control_path, mitigate
 from stereometer.training.mitigation.sentences import LEAST, read
-from stereometer.training.mitigation.states import Reader
+from stereometer.training.mitigation.states import StateReader
 from stereometer.types import Skip, packages
 from tests.builders import gendered
 from tests.builders.commands import assert_refused, call
@@ -185,7 +185,7 @@ def _long_article(number: int) -> Iterator[str]:
 
 def test_states_of_nothing(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where no sentence fits into the model's window."""
-    monkeypatch.setattr(Reader, "_asked", lambda self, text: iter(_skipped()))
+    monkeypatch.setattr(StateReader, "_asked", lambda self, text: iter(_skipped()))
     with pytest.raises(DataError, match="No sentence is left"):
         make("bert")
 

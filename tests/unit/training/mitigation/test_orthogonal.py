@@ -13,8 +13,7 @@ from scipy.linalg import orth
 
 from stereometer.training.mitigation.inlp import Rounds, taken_away
 from stereometer.training.mitigation.leace import erased
-from stereometer.training.mitigation.linear import classifiers, predicted
-from stereometer.training.mitigation.projections import orthogonal
+from stereometer.training.mitigation.linear import classifiers, orthogonal, predicted
 from stereometer.training.mitigation.sentence_debias import components
 from stereometer.training.mitigation.states import States
 from tests.builders.states import WIDTH, covariance, damage, matrix, planted

@@ -16,19 +16,22 @@ from stereometer.errors import DataError
 from stereometer.mitigations.attribute import load
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation import inlp, sentence_debias
-from stereometer.training.mitigation.method import Order
-from stereometer.training.mitigation.options import InlpOptions
+from stereometer.training.mitigation.method import InlpOptions, MitigationOrder
 from stereometer.training.mitigation.sentences import read
-from stereometer.training.mitigation.states import Reader, States
+from stereometer.training.mitigation.states import StateReader, States
 from stereometer.training.recipe import with_states
 from tests.builders.models.zoo import Zoo
 from tests.unit.training.mitigation.test_mitigate import silent
 
 
-def order(zoo: Zoo, model: str, text: Path, attribute: str = "gender", **options: Any) -> Order:
+def order(
+    zoo: Zoo, model: str, text: Path, attribute: str = "gender", **options: Any
+) -> MitigationOrder:
     backend = with_states(open_model(str(zoo.folder(model)), 0))
     own = load(attribute)
-    return Order(backend, own, read(text, own, 100, 0), "paper", InlpOptions(**options), 0, silent)
+    return MitigationOrder(
+        backend, own, read(text, own, 100, 0), "paper", InlpOptions(**options), 0, silent
+    )
 
 
 def last_states(backend: Any, text: str) -> Tensor:
@@ -56,17 +59,17 @@ def test_sentence_debias_makes_every_vector_one_long(
     """A text whose states are larger counts no more than others."""
     ours = order(zoo, "bert", gendered_text)
 
-    def pooled(self: Reader, texts: Sequence[str], purpose: str) -> Tensor:
+    def pooled(self: StateReader, texts: Sequence[str], purpose: str) -> Tensor:
         sign = 1.0 if purpose.endswith(" female") else -1.0
         rows = torch.tensor([[3.0, 4.0 * sign, 0.0]]).double().repeat(len(texts), 1)
         return rows * torch.arange(1, len(texts) + 1)[:, None]
 
-    monkeypatch.setattr(Reader, "pooled", pooled)
+    monkeypatch.setattr(StateReader, "pooled", pooled)
     differences, _, _ = sentence_debias._differences(ours)
     assert torch.allclose(differences.abs(), torch.tensor([0.0, 0.8, 0.0]).double())
 
 
-def parts_told_apart(ours: Order, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def parts_told_apart(ours: MitigationOrder, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seen: list[States] = []
     real = inlp.taken_away
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stereometer.training.mitigation.perplexity import compared
+from stereometer.training.mitigation.probing import compared
 
 
 def test_the_ratio_is_of_all_tokens_together() -> None:

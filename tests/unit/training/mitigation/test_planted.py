@@ -19,8 +19,8 @@ from stereometer.backends.local.opener import CHECKPOINT
 from stereometer.findings.mitigation.judged import Mitigated
 from stereometer.mitigations.attribute import load
 from stereometer.training.mitigation.mitigate import Wish, control_path, mitigate
-from stereometer.training.mitigation.sentences import Sentences, read
-from stereometer.training.mitigation.states import Reader, States
+from stereometer.training.mitigation.sentences import TrainingSentences, read
+from stereometer.training.mitigation.states import StateReader, States
 from tests.builders.little import intra, stereoset_file
 from tests.builders.models.builders import BUILDS, save, seeded
 from tests.unit.training.mitigation.test_mitigate import silent
@@ -95,9 +95,9 @@ def _differing(states: States) -> torch.Tensor:
     return onto
 
 
-def _states(folder: Path, sentences: Sentences) -> States:
+def _states(folder: Path, sentences: TrainingSentences) -> States:
     backend = CHECKPOINT.open(str(folder), CHECKPOINT.options())
-    return Reader(backend, sentences.swaps, 0, silent).scored(sentences.fit, "")
+    return StateReader(backend, sentences.swaps, 0, silent).scored(sentences.fit, "")
 
 
 def _one_at(direction: torch.Tensor, state: torch.Tensor) -> torch.Tensor:

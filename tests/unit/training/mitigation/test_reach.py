@@ -126,7 +126,7 @@ def test_a_card_knows_what_was_read(
     """A causal model cannot read a sentence that ends with its list word."""
     from stereometer.training.mitigation import sentences
 
-    ends = sentences.Labelled("female", {"female": "We saw her", "male": "We saw him"})
+    ends = sentences.LabelledSentence("female", {"female": "We saw her", "male": "We saw him"})
     drawn = sentences._drawn
     monkeypatch.setattr(
         sentences, "_drawn", lambda labelled, limit, rng: (*drawn(labelled, limit, rng)[1:], ends)

@@ -10,14 +10,28 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from stereometer.backends.local.forward import Split, Targets, Texts, logprobs
-from stereometer.backends.local.lean.decoder import PreNormDecoder, is_pre_norm_decoder
-from stereometer.backends.local.lean.encoder import PostNormEncoder, Spots, is_post_norm_encoder
-from stereometer.backends.local.lean.head import SlicedHead
-from stereometer.backends.local.lean.parts import blocks
+from stereometer.backends.local.batches import Tree
+from stereometer.backends.local.forward import (
+    SplitModel,
+    Targets,
+    Texts,
+    enough,
+    flat,
+    like,
+    logprobs,
+)
+from stereometer.backends.local.lean.packed import blocks
 from stereometer.backends.local.lean.twin import Twin
-from stereometer.backends.local.trie import Tree
+from stereometer.backends.local.lean.written_out import (
+    PostNormEncoder,
+    PreNormDecoder,
+    Spots,
+    even_parts,
+    is_post_norm_encoder,
+    is_pre_norm_decoder,
+)
 
 LOG = logging.getLogger("stereometer")
 TOLERANCE = 2e-5
@@ -30,13 +44,13 @@ Decoder = Callable[[Tree, Sequence[int]], Tensor]
 Head = Callable[[Tensor, Targets], "list[list[float]]"]
 
 
-def trunk_for(split: Split) -> Trunk:
+def trunk_for(split: SplitModel) -> Trunk:
     """The fastest trunk that this model's structure allows."""
     generic, lean = Generic(split), _encoder(split)
-    return generic if lean is None else Checked(lean, generic, _few_texts)
+    return generic if lean is None else Fallback(lean, generic, _few_texts)
 
 
-def _encoder(split: Split) -> Trunk | None:
+def _encoder(split: SplitModel) -> Trunk | None:
     if not _is_plain(split):
         return None
     if is_post_norm_encoder(split.inner):
@@ -48,18 +62,18 @@ def _encoder(split: Split) -> Trunk | None:
     return None if twin is None else twin.texts
 
 
-def head_for(split: Split) -> Head:
+def head_for(split: SplitModel) -> Head:
     """The fastest head that this model's structure allows."""
     generic = partial(logprobs, split)
     last = split.model.get_output_embeddings()
     if not _is_plain(split) or not isinstance(last, torch.nn.Linear) or not split.ends_with(last):
         return generic
-    return Checked(
+    return Fallback(
         SlicedHead(split, last), generic, lambda *inputs: [part[:FEW] for part in inputs]
     )
 
 
-def decoders_for(split: Split) -> Iterator[Decoder]:
+def decoders_for(split: SplitModel) -> Iterator[Decoder]:
     """Trunks for tries, fastest first; who uses them compares them with texts alone."""
     if not _is_plain(split):
         return
@@ -70,7 +84,7 @@ def decoders_for(split: Split) -> Iterator[Decoder]:
         yield twin.tree
 
 
-def _twin(split: Split) -> Twin | None:
+def _twin(split: SplitModel) -> Twin | None:
     try:
         return Twin(split)
     except Exception as problem:  # a trunk of an unknown build, or one that cannot be copied
@@ -78,14 +92,14 @@ def _twin(split: Split) -> Twin | None:
         return None
 
 
-def _is_plain(split: Split) -> bool:
+def _is_plain(split: SplitModel) -> bool:
     return not split.whole and split.dtype == torch.float32 and split.device.type == "cpu"
 
 
 class Generic:
     """The model unchanged, texts of one length at a time."""
 
-    def __init__(self, split: Split) -> None:
+    def __init__(self, split: SplitModel) -> None:
         self.split = split
 
     def __call__(self, ids: Texts, segments: Texts | None, spots: Spots) -> Tensor:
@@ -98,7 +112,7 @@ class Generic:
         return torch.stack(rows)
 
 
-class Checked:
+class Fallback:
     """A lean computation that steps aside where it disagrees with the generic one.
 
     They are compared on a few texts of the first batch of each form, and of longer texts.
@@ -151,3 +165,45 @@ def _few_texts(
         [segments[text] for text in chosen] if segments is not None else None,
         [(place[text], at) for text, at in spots if text in place],
     )
+
+
+# -------------------------------------------------- log-probabilities from slices of the vocabulary
+
+COLUMNS = 2048
+"""Of the vocabulary, whose logits are made at once: matrix products are slower at odd sizes."""
+
+
+class SlicedHead:
+    """The logits of all rows are never in memory together."""
+
+    def __init__(self, split: SplitModel, last: torch.nn.Linear) -> None:
+        self.split = split
+        self.last = last
+
+    def __call__(self, rows: Tensor, targets: Targets) -> list[list[float]]:
+        states = self.split.inputs_of(self.last, enough(rows))
+        where, which = flat(targets)
+        picked = torch.linalg.vecdot(states[where], self.last.weight[which]).double()
+        if self.last.bias is not None:
+            picked += self.last.bias[which]
+        return like(targets, picked - self._mass(states)[where])
+
+    def _mass(self, states: Tensor) -> Tensor:
+        """The log of the sum of all exponentials of each row's logits."""
+        return torch.cat([self._mass_of(states[part]) for part in even_parts(len(states))])
+
+    def _mass_of(self, rows: Tensor) -> Tensor:
+        masses = []
+        for start in range(0, len(self.last.weight), COLUMNS):
+            columns = slice(start, start + COLUMNS)
+            bias = None if self.last.bias is None else self.last.bias[columns]
+            logits = functional.linear(rows, self.last.weight[columns], bias)
+            masses.append(_mass(logits))
+        return _mass(torch.stack(masses, -1))
+
+
+def _mass(logits: Tensor) -> Tensor:
+    """Written over: half the memory. torch.logsumexp is slower, and the last bit of its numbers
+    depends on the rows beside them."""
+    first = logits[:, 0].to(torch.float64, copy=True)
+    return first - torch.log_softmax(logits, -1, out=logits)[:, 0].double()

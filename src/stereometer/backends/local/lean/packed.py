@@ -22,11 +22,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from stereometer.backends.local.batches import Tree, TreePath
 from stereometer.backends.local.forward import Texts
-from stereometer.backends.local.lean.parts import blocks
-from stereometer.backends.local.trie import Line, Tree
 
 NAME = "stereometer-packed"
+ROWS = 1024
+"""Tokens that go through a feed-forward layer at once: its widest state then stays in the cache."""
 STEP = 16
 """Texts are filled up to a multiple of this for attention, which then gives a node the same numbers
 to the last bit in every text that goes through it."""
@@ -35,6 +36,32 @@ QUERIES = 8
 Rows = Tensor | slice
 PLAIN = SimpleNamespace(num_key_value_groups=1, is_causal=False, training=False)
 """What an attention function asks its module, where every head has keys of its own."""
+
+
+@dataclass(frozen=True)
+class TextBlock:
+    """Consecutive texts of one length in a row of tokens."""
+
+    text: int
+    token: int
+    count: int
+    length: int
+
+    @property
+    def texts(self) -> range:
+        return range(self.text, self.text + self.count)
+
+    @property
+    def tokens(self) -> slice:
+        return slice(self.token, self.token + self.count * self.length)
+
+
+def blocks(ids: Texts) -> Iterator[TextBlock]:
+    text = token = 0
+    for length, texts in groupby(ids, len):
+        count = len(list(texts))
+        yield TextBlock(text, token, count, length)
+        text, token = text + count, token + count * length
 
 
 @dataclass(frozen=True)
@@ -65,13 +92,13 @@ def paths_of(tree: Tree) -> list[Paths]:
     return [_paths(*size, list(lines)) for size, lines in by_size]
 
 
-def _size(line: Line) -> tuple[int, int]:
+def _size(line: TreePath) -> tuple[int, int]:
     """Places that a text takes for its keys, and for the queries that it brought."""
     length = len(line.nodes)
     return STEP * ceil(length / STEP), QUERIES * ceil((length - line.shared) / QUERIES)
 
 
-def _paths(length: int, queries: int, lines: list[Line]) -> Paths:
+def _paths(length: int, queries: int, lines: list[TreePath]) -> Paths:
     through = [_filled(line.nodes, length) for line in lines]
     asking = [_filled(line.nodes[line.shared :], queries) for line in lines]
     positions = [_filled(range(line.shared, len(line.nodes)), queries) for line in lines]
@@ -106,7 +133,7 @@ def paths_alone(ids: Texts) -> list[Paths]:
     ]
 
 
-class Kept(Exception):
+class StopAfterKeys(Exception):
     """Keys and values are there; what comes after attention is not wanted."""
 
 
@@ -266,7 +293,7 @@ def _attend(
     queries, keys, values = (part[0].transpose(0, 1) for part in (query, key, value))
     if now.keeps:
         now.kept = keys, values
-        raise Kept
+        raise StopAfterKeys
     if now.kept is None:
         return now.attend(module, (queries, keys, values), attention_mask, options)[None], None
     every = queries.new_zeros(len(now.kept[0]), *queries.shape[1:]).index_copy_(

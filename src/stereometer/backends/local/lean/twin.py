@@ -11,22 +11,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stereometer.backends.local.batches import grouped
-from stereometer.backends.local.forward import ENOUGH_ROWS, Split, Texts, noting_calls
-from stereometer.backends.local.lean.encoder import Spots
+from stereometer.backends.local.batches import Tree, grouped
+from stereometer.backends.local.forward import ENOUGH_ROWS, SplitModel, Texts, noting_calls
 from stereometer.backends.local.lean.packed import (
     NAME,
-    Kept,
+    ROWS,
     Packing,
     Paths,
+    StopAfterKeys,
     current,
     packing,
     paths_alone,
     paths_of,
     register,
 )
-from stereometer.backends.local.lean.parts import ROWS
-from stereometer.backends.local.trie import Tree
+from stereometer.backends.local.lean.written_out import Spots
 
 BEFORE = ("sdpa", "eager")
 """Attention functions that can be handed a few texts at a time."""
@@ -43,7 +42,7 @@ attention and the asked ones once more."""
 class Twin:
     """The trunk's own layers over a row of tokens, with attention by text."""
 
-    def __init__(self, split: Split) -> None:
+    def __init__(self, split: SplitModel) -> None:
         register()
         self.before = str(split.inner.config._attn_implementation)
         if self.before not in BEFORE or "position_ids" not in split.takes:
@@ -61,7 +60,7 @@ class Twin:
             raise TypeError("texts in one row would see each other")
 
     @torch.inference_mode()
-    def _keeps_texts_apart(self, split: Split) -> bool:
+    def _keeps_texts_apart(self, split: SplitModel) -> bool:
         """Whether each of two texts in one row gets the states that it has alone: attention that is
         not handed over to us mixes them, which a single text would not show."""
         texts = [[1 + step * number % 7 for number in range(ENOUGH_ROWS)] for step in (1, 2)]
@@ -157,7 +156,7 @@ class _AtAsked:
         if len(now.asked) > MOST * rows:
             return _asked(self.forward(states, *others, **named), now.asked, rows)
         now.keeps = True
-        with suppress(Kept):
+        with suppress(StopAfterKeys):
             self.forward(states, *others, **named)
         now.keeps = False
         return self.forward(
@@ -186,7 +185,7 @@ def _shared(trunk: Any) -> Any:
     return twin
 
 
-def _last_layer(split: Split) -> str | None:
+def _last_layer(split: SplitModel) -> str | None:
     """The name of the last of the trunk's layers, where each is called once."""
     lists = (part for part in split.inner.modules() if isinstance(part, torch.nn.ModuleList))
     layers = next(lists, torch.nn.ModuleList())

@@ -23,7 +23,7 @@ TARGETS = "all-linear"
 """Every linear layer but the output layer, whose weights may be those of the embeddings."""
 
 
-def apply(stored: Stored, base: LanguageModel) -> LanguageModel:
+def apply_adapter(stored: Stored, base: LanguageModel) -> LanguageModel:
     """The model with the adapter in its weights."""
     from stereometer.backends.local.opener import backend_for
 

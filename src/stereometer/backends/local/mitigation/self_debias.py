@@ -3,7 +3,7 @@
 p~(w) is proportional to alpha(D) p(w), with D = p(w given x) - p(w given prompt + x), and alpha = 1
 where D >= 0, otherwise max(eps, exp(lambda D)). The weights stay as they are: every text goes
 through the model twice, and both distributions over the whole vocabulary meet at each scored
-position.
+position. On disk it is of the form `prompt`, which holds settings alone.
 """
 
 from __future__ import annotations
@@ -18,22 +18,25 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stereometer.backends.local.batches import grouped
-from stereometer.backends.local.blanks import Answers, Way
+from stereometer.backends.local.batches import common, grouped
 from stereometer.backends.local.causal import Causal
 from stereometer.backends.local.forward import Targets, enough, slices
 from stereometer.backends.local.generation import Ids, Writer
 from stereometer.backends.local.language_model import (
+    Answers,
     LanguageModel,
     Place,
     Values,
+    Way,
     completed,
     placed,
 )
 from stereometer.backends.local.masked import Masked
-from stereometer.backends.local.mitigation.prefix import context_of, prefix_of
+from stereometer.backends.local.mitigation.stored import Stored
+from stereometer.backends.local.tokens import Tokens
 from stereometer.errors import ModelError
 from stereometer.types import (
+    HIDDEN,
     WORD_MASSES,
     Abilities,
     Answer,
@@ -43,6 +46,79 @@ from stereometer.types import (
     MaskedTokens,
     NextTokens,
 )
+
+# ---------------------------------------------------------------- a prompt before a text, in tokens
+
+Asked = MaskedTokens | CausalTokens
+"""Requests for tokens at positions of a text."""
+LEAST = 8
+"""Tokens of a text that must fit into the window after a prompt."""
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """Tokens before a text: whatever is asked of a text can be asked of it after a prompt.
+
+    They stand after the tokens that open a text ([CLS], a first token). Tokens are joined, not
+    texts, so that the text has the same tokens with and without them.
+    """
+
+    ids: tuple[int, ...]
+    opening: tuple[int, ...]
+    """What a text begins with before its first word."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def before(self, request: Asked) -> Asked:
+        """The question about the text after the prompt."""
+        at = common(self.opening, request.ids)
+        if isinstance(request, CausalTokens):
+            at = min(at, request.start)
+            return CausalTokens(self._joined(request.ids, at), request.start + len(self))
+        steps = tuple(
+            (tuple(self._moved(place, at) for place in hidden), self._moved(position, at))
+            for hidden, position in request.steps
+        )
+        segments = request.segments
+        if segments:
+            kind = segments[min(at, len(segments) - 1)]
+            segments = (*segments[:at], *[kind] * len(self), *segments[at:])
+        return replace(request, ids=self._joined(request.ids, at), steps=steps, segments=segments)
+
+    def _joined(self, ids: tuple[int, ...], at: int) -> tuple[int, ...]:
+        return (*ids[:at], *self.ids, *ids[at:])
+
+    def _moved(self, place: int, at: int) -> int:
+        return place + len(self) if place >= at else place
+
+
+def prefix_of(prompt: str, tokens: Tokens) -> Prefix:
+    """A prompt as the model reads it, on a line of its own: a word after a line's end has the
+    tokens of a text's first word."""
+    written = f"{prompt.strip()}\n" if prompt.strip() else ""
+    ids = tuple(tokens.tokenizer(written, add_special_tokens=False)["input_ids"]) if written else ()
+    encoding = tokens.encode("a")
+    first = next((at for at, word in enumerate(encoding.words) if word is not None), 0)
+    if len(ids) + len(encoding.ids) + LEAST > tokens.window:
+        raise ModelError(
+            f"The prompt has {len(ids)} tokens, and the model takes {tokens.window} at once. No "
+            "text would fit after it. Write a shorter prompt."
+        )
+    return Prefix(ids, encoding.ids[:first])
+
+
+def context_of(request: MaskedTokens | CausalTokens | MaskedBlank | NextTokens, mask: int) -> Asked:
+    """A request whose positions are those that another one asks about."""
+    if isinstance(request, MaskedBlank):
+        ids = tuple(mask if token == HIDDEN else token for token in request.ids)
+        return MaskedTokens(ids, (((), request.position),), request.segments)
+    if isinstance(request, NextTokens):
+        return CausalTokens((*request.ids, request.ids[-1]), len(request.ids))
+    return request
+
+
+# ------------------------------------------------------------------------- the model in its wrapper
 
 LOGIT_SIZE = 40
 """Bytes that a token of the vocabulary takes while two distributions are joined in float64."""
@@ -240,3 +316,31 @@ class DebiasedWriter(Writer):
     def following(self, prompt: Ids, written: Ids) -> Tensor:
         plain = super().following(prompt, written)
         return self.reweighting(plain, super().following(self.after[prompt], written)).float()
+
+
+# ------------------------------------------------------------------------------------ from settings
+
+
+def apply_prompt(stored: Stored, base: LanguageModel) -> LanguageModel:
+    """The model in its wrapper."""
+    try:
+        prompt, reweighting = read(stored.card.settings)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"{stored.path} cannot be used: {error}. Its numbers would not be those of "
+            "Self-Debias. Make it again with `stereometer mitigate self-debias`."
+        ) from None
+    return SelfDebiased(base, prompt, reweighting)
+
+
+def read(settings: Mapping[str, Any]) -> tuple[str, Reweighting]:
+    """Raises ValueError for settings that change nothing or make no sense."""
+    prompt = str(settings["prompt"])
+    decay, eps = float(settings["lambda"]), float(settings["eps"])
+    if not prompt.strip():
+        raise ValueError("the prompt is empty, which changes nothing")
+    if not 0 < decay < float("inf"):
+        raise ValueError(f"--decay (lambda) is {decay:g} and must be above 0; at 0 nothing changes")
+    if not 0 < eps < 1:
+        raise ValueError(f"eps is {eps:g} and must lie between 0 and 1; at 1 nothing changes")
+    return prompt, Reweighting(decay, eps)

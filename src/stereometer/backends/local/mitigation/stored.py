@@ -94,8 +94,10 @@ def load(path: Path) -> Stored:
         written = _written(path)
         stored = Stored(MitigationCard.from_json(written), tensors, path, written)
     except UNREADABLE as error:
+        text = str(error).strip().rstrip(".") or type(error).__name__
+        reason = f"it has no {text}" if isinstance(error, KeyError) else text
         raise ModelError(
-            f"{path} is not a mitigation that can be used: {_reason(error)}. It may be cut off, "
+            f"{path} is not a mitigation that can be used: {reason}. It may be cut off, "
             "written by another version, or not a mitigation at all. Make it again with "
             "`stereometer mitigate`."
         ) from None
@@ -128,8 +130,3 @@ def _adapter(path: Path) -> dict[str, Tensor]:
     if not config:
         raise ValueError(f"{CONFIG} is empty")
     return load_file(path / WEIGHTS) | {CONFIG: torch.frombuffer(config, dtype=torch.uint8)}
-
-
-def _reason(error: Exception) -> str:
-    text = str(error).strip().rstrip(".")
-    return f"it has no {text}" if isinstance(error, KeyError) else text or type(error).__name__

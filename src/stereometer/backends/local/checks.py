@@ -1,12 +1,14 @@
-"""What a model's files may do to a process, done in a child that can be ended."""
+"""What a model's files may do to a process, done in a child that can be ended; and whether what was
+loaded is the model in the files."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -14,7 +16,7 @@ from time import monotonic
 from typing import IO, Any
 from weakref import finalize
 
-from stereometer.backends.local.place import CONFIG
+from stereometer.backends.local.files import CONFIG
 from stereometer.errors import ModelError
 from stereometer.types import digest_of, digest_of_file
 
@@ -150,3 +152,93 @@ def _problem(folder: Path) -> str:
     except ChildFailed as problem:
         return str(problem)
     return ""
+
+
+# ---------------------------------------------------------------------------------- what was loaded
+
+HEADS = re.compile(
+    r"(^|\.)(cls|lm_head|vocab_\w+|pooler|seq_relationship|sop_classifier|classifier|"
+    r"classification_head|qa_outputs|score|discriminator_predictions)(\.|$)"
+)
+"""Heads for another task than the one asked about, by the names that transformers gives them."""
+BUFFERS = re.compile(r"(^|\.)(position_ids|inv_freq|masked_bias|(attn|attention)\.bias)$")
+"""What older versions stored although it follows from the configuration."""
+
+
+def unused_weights(spec: str, report: Mapping[str, Any], model: Any) -> tuple[str, ...]:
+    """Names for the result to mention; raises where they belong to the layers of the model, which
+    is then another model than the one in the file."""
+    keys: Iterable[str] = report.get("unexpected_keys", ())
+    unused = sorted(key for key in keys if not BUFFERS.search(key))
+    layers = {_layer(name) for name in model.state_dict()} - {""}
+    prefix = f"{model.base_model_prefix}."
+    layers |= {layer.removeprefix(prefix) for layer in layers}
+    inside = [key for key in unused if _layer(key) in layers]
+    if inside:
+        others = f" and {len(inside) - 1} others" if inside[1:] else ""
+        raise ModelError(
+            f"{spec} brings weights that its configuration leaves out: {inside[0]}{others}. "
+            "What would be measured is not the model in the file. "
+            "Check the number of layers and the architecture in config.json."
+        )
+    return tuple(key for key in unused if not HEADS.search(key))
+
+
+def _layer(name: str) -> str:
+    """Where the numbered layer of a weight stands in the model; empty for a weight of none."""
+    return re.sub(r"\.\d+(?=\.)", ".#", name).rpartition(".#.")[0]
+
+
+def unused_note(names: tuple[str, ...]) -> str:
+    others = f" and {len(names) - 3} others" if names[3:] else ""
+    return f"The file holds weights that the model does not use: {', '.join(names[:3])}{others}."
+
+
+def check_weights(spec: str, report: Mapping[str, Any]) -> None:
+    """Weights that a file does not hold would be made up at random."""
+    mismatched = (key[0] for key in report.get("mismatched_keys", ()))
+    missing = sorted({*report.get("missing_keys", ()), *mismatched})
+    if missing:
+        others = f" and {len(missing) - 1} others" if missing[1:] else ""
+        raise ModelError(
+            f"{spec} has no usable weights for {missing[0]}{others}. It may be an encoder without "
+            "its language-model head, or of another shape than its configuration says. "
+            "Name a checkpoint that has them."
+        )
+
+
+def check_tokenizer(spec: str, tokenizer: Any, model: Any) -> None:
+    """A tokenizer that knows nothing, or more words than the model, belongs to another one."""
+    table = getattr(model.get_input_embeddings(), "weight", None)
+    if table is None:
+        raise ModelError(
+            f"{spec} has no table of token embeddings ({type(model).__name__}). Without one there "
+            "is no telling which tokens it knows. Choose another model."
+        )
+    rows = int(table.shape[0])
+    ids = tokenizer("The cat sat on the mat.", add_special_tokens=False)["input_ids"]
+    if not ids or set(ids) <= {tokenizer.unk_token_id}:
+        raise ModelError(
+            f"{spec} has no tokenizer that can read a text. Its tokenizer files are missing or "
+            "damaged. Add them to the model."
+        )
+    if tokenizer.vocab_size > rows:
+        raise ModelError(
+            f"{spec} has a tokenizer of {tokenizer.vocab_size} tokens and a model of {rows}. "
+            "They do not belong together. Check its files."
+        )
+    if not getattr(tokenizer, "is_fast", False):
+        raise ModelError(
+            f"{spec} has no fast tokenizer. Character offsets are needed to know which tokens a "
+            "word has. Convert it with transformers, or choose another model."
+        )
+
+
+def check_layout(spec: str, layout: Mapping[str, Any]) -> None:
+    """Parts that did not fit on a GPU would be fetched from elsewhere for every batch."""
+    places = {str(place) for place in layout.values()}
+    if places - {"cpu"} and places & {"cpu", "disk"}:
+        raise ModelError(
+            f"{spec} does not fit on the GPUs it was given. Parts of it would stay in the "
+            "machine's memory or on its disk. Give each worker more with --gpus-per-worker."
+        )
