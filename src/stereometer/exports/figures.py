@@ -19,18 +19,18 @@ from typing import Any
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.exports.markdown import plain, row
+from stereometer.exports.markdown import one_cell, table_lines
 from stereometer.exports.metadata import measured
 from stereometer.files import read_lines, replacing, replacing_folder, write_json
 from stereometer.findings.relate import shipped_facts
+from stereometer.report.attachments import ShownNames
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.load import grouped
-from stereometer.report.names import ShownNames
 from stereometer.report.page import PageSection, asset, libraries, safe_json, script
 from stereometer.runs.stored import Run
 from stereometer.show import numbers
 from stereometer.show.figure import Spec
-from stereometer.show.table import Cell, Table, text
+from stereometer.show.table import Table, text
 
 LOG = logging.getLogger("stereometer")
 WIDTH = 640
@@ -141,25 +141,12 @@ def _tables(view: PageSection) -> Iterator[tuple[str, str, Table]]:
 
 
 def _table(stem: Path, table: Table) -> Iterator[Path]:
-    head, *rows = [[_said(cell) for cell in row] for row in (table.columns, *table.rows)]
+    head, *rows = [[one_cell(cell) for cell in row] for row in (table.columns, *table.rows)]
     yield _csv(stem.with_name(f"{stem.name}.csv"), head, rows)
     path = stem.with_name(f"{stem.name}.md")
     with replacing(path) as file:
-        file.writelines(f"{line}\n" for line in _markdown(table, head, rows))
+        file.writelines(f"{line}\n" for line in table_lines(table))
     yield path
-
-
-def _said(cell: Cell) -> str:
-    return "; ".join(filter(None, (cell.text, *cell.lines)))
-
-
-def _markdown(table: Table, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    if table.caption:
-        yield from (f"**{plain(table.caption)}**", "")
-    yield from (row(head), row(["--:" if cell.numeric else "---" for cell in table.columns]))
-    yield from map(row, rows)
-    if table.foot:
-        yield from ("", plain(table.foot))
 
 
 # ---------------------------------------------------------------------------------------- pictures

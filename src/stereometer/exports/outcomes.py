@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from stereometer.exports.markdown import row
+from stereometer.exports.markdown import lines
 from stereometer.files import replacing
 from stereometer.findings.gate.bars import Outcome
 from stereometer.findings.gate.gate import BarResult, Gate
 from stereometer.show.control import visible
+from stereometer.show.table import Cell, Table
+from stereometer.show.view import View, line
 
 
 def write(
@@ -109,18 +111,15 @@ HEADS = ("outcome", "bar", "value", "n", "run", "what would decide it")
 def summary(gate: Gate) -> str:
     """Markdown, as a build's summary page shows it."""
     counts = ", ".join(f"{len(gate.of(name))} {name}" for name in SIGNS)
-    lines = [
-        f"## stereometer gate: {gate.outcome}",
-        "",
-        f"{len(gate.judged)} bars: {counts}. A bar is met where the whole interval satisfies it.",
-        "",
-        row(HEADS),
-        f"|{' --- |' * len(HEADS)}",
-        *(_row(judged) for judged in gate.judged),
-    ]
-    return "\n".join(lines) + "\n\n"
-
-
-def _row(judged: BarResult) -> str:
-    used = f"{judged.n:,} of {judged.asked:,}"
-    return row((SIGNS[judged.outcome], judged.rule, judged.seen, used, judged.place, judged.hint))
+    met = "A bar is met where the whole interval satisfies it."
+    rows = (
+        (
+            *(SIGNS[each.outcome], each.rule, each.seen),
+            *(f"{each.n:,} of {each.asked:,}", each.place, each.hint),
+        )
+        for each in gate.judged
+    )
+    table = Table(tuple(map(Cell, HEADS)), tuple(tuple(map(Cell, row)) for row in rows))
+    said = line(f"{len(gate.judged)} bars: {counts}. {met}")
+    view = View(f"stereometer gate: {gate.outcome}", parts=(said, table))
+    return "\n".join([*lines(view), ""])

@@ -1,4 +1,5 @@
-"""Files beside the page, for what a browser could not hold: every item, and every system's scores.
+"""Names of files, and files beside the page for what a browser could not hold: every item, and
+every system's scores.
 
 They are written only where the page leaves something out.
 """
@@ -6,14 +7,17 @@ They are written only where the page leaves something out.
 from __future__ import annotations
 
 import csv
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stereometer.files import replacing
 from stereometer.report.items import MOST_ITEMS
 from stereometer.report.systems import Group
+from stereometer.show.figure import Figure
 
 ITEMS, SCORES = "items", "scores"
 
@@ -86,3 +90,32 @@ def _scores(group: Group) -> Iterator[Sequence[object]]:
             values = [score.values.get(name, "") for name in candidates]
             run = system.run.folder.name
             yield [score.item, system.label, run, *values, score.skipped or ""]
+
+
+# ---------------------------------------------------------------------------------- names of files
+
+FEW, LONGEST = 3, 150
+"""Systems that a name names, and its most characters."""
+
+
+@dataclass(frozen=True)
+class ShownNames:
+    """Gives no name twice."""
+
+    given: Counter[str] = field(default_factory=Counter)
+
+    def new(self, group: Group, *shown: str) -> str:
+        systems = list(dict.fromkeys(system.name for system in group.systems))
+        whose = systems if len(systems) <= FEW else [f"{len(systems)} systems"]
+        limit = group.first.settings.get("limit")
+        part = [f"limit {limit}"] if limit else []
+        words = " ".join((group.first.benchmark, *part, *group.how, *whose, *shown))
+        name = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:LONGEST]
+        self.given[name] += 1
+        return name if self.given[name] == 1 else f"{name}-{self.given[name]}"
+
+    def named(self, group: Group, figure: Figure) -> Figure:
+        """With a file for each of its charts."""
+        files = (self.new(group, figure.title, chart.name) for chart in figure.charts)
+        charts = zip(figure.charts, files, strict=True)
+        return replace(figure, charts=tuple(replace(chart, file=file) for chart, file in charts))

@@ -18,13 +18,11 @@ from markupsafe import Markup, escape
 from stereometer import catalog
 from stereometer.report import method
 from stereometer.report.across import by_chance
-from stereometer.report.attachments import Beside
+from stereometer.report.attachments import Beside, ShownNames
 from stereometer.report.charts.frame import CONFIG
-from stereometer.report.looks import look
 from stereometer.report.matrix import Matrix
-from stereometer.report.names import ShownNames
 from stereometer.report.sections.section import MoreFigures, Section
-from stereometer.report.systems import Group
+from stereometer.report.systems import Group, look
 from stereometer.show import numbers
 from stereometer.show.figure import FILLS, Figure
 from stereometer.show.view import Verdict, View

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from stereometer import catalog
 from stereometer.readings.curve import orders
-from stereometer.report.charts.forest import preference_axis
-from stereometer.report.charts.specification import specification
+from stereometer.report.charts import frame
+from stereometer.report.charts.forest import Axis, preference_axis
 from stereometer.report.sections.section import Section, drawn_from
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import TESTED, Row, tabled, tested
 from stereometer.shapes import sweep
 from stereometer.show import numbers
-from stereometer.show.figure import FILLS, Chart, Figure
+from stereometer.show.figure import FILLS, Chart, Figure, Spec
 from stereometer.show.table import Table
 from stereometer.types import Estimate, Result
 
@@ -187,6 +187,93 @@ def _orders(group: Group) -> Figure:
     columns = (*heads, "#second nearer", "#surely", "#order changes in")
     shown = (tabled(columns, cells, "Two systems under the same readings"),) if cells else ()
     return Figure(f"{group.id}-orders", "Does the order of systems hold?", (ORDERED,), tables=shown)
+
+
+# ---------------------------------------------------------------------------- the chart of a curve
+
+CURVE, STEP, GAP = 220, 19, 14
+"""Pixels: of the curve, of a row of the dashboard, and between its choices."""
+TICK = 10.0
+
+
+def specification(
+    system: System, readings: Sequence[Estimate], choices: Sequence[str], axis: Axis
+) -> Spec:
+    """Readings with values, in the order in which they are drawn; `choices` are what differs."""
+    low, high = axis.domain
+    pixel = (high - low) / CURVE
+    labels, dots, depth = _dashboard(readings, choices, low, pixel)
+    steps = range(int(-(-low // TICK)), int(high // TICK) + 1)
+    ticks = {"title": None, "values": [TICK * step for step in steps], "grid": True}
+    x = frame.quantity("place", (0.4, len(readings) + 0.6), None)
+    y = frame.quantity("value", (low - depth * pixel, high), ticks)
+    rows = [_mark(system, row, place) for place, row in enumerate(readings, 1)]
+    ends = {"y": y | {"field": "low"}, "y2": {"field": "high"}}
+    bar = {"type": "rule", "strokeWidth": 2, "opacity": 0.75}
+    label = {"type": "text", "align": "right", "dx": -9, "color": frame.INK}
+    side = {"type": "text", "align": "left", "dx": 4, "color": frame.MUTED}
+    dot: Spec = {"type": "point", "filled": True, "opacity": 1}
+    layers = [
+        frame.layer([{"value": value} for value in axis.lines], frame.DASHED, y=y),
+        frame.layer(_sides(axis, pixel), side, x={"value": 0}, y=y, text=frame.words()),
+        frame.layer(rows, bar, x=x, **ends, color=frame.plain("colour"), tooltip=frame.TOOLTIP),
+        *frame.points(rows, x, y),
+        frame.layer(labels, label, x={"value": 0}, y=y, text=frame.words()),
+        frame.layer(
+            dots,
+            dot,
+            x=x,
+            y=y,
+            size=frame.plain("size") | {"type": "quantitative"},
+            color=frame.plain("colour"),
+            tooltip=frame.TOOLTIP,
+        ),
+    ]
+    return frame.spec(layers, CURVE + depth)
+
+
+def _mark(system: System, row: Estimate, place: int) -> frame.Row:
+    return {
+        "place": place,
+        "value": row.value,
+        "low": row.low,
+        "high": row.high,
+        **frame.mark_of(system, row),
+        "tip": frame.tip(system, row, row.slice["measure"]),
+    }
+
+
+def _sides(axis: Axis, pixel: float) -> list[frame.Row]:
+    """What is measured and what the two ends of the scale mean, inside them."""
+    (low, below, _), (high, above, _) = axis.words
+    return [
+        {"value": high - 8 * pixel, "label": f"{axis.title}: {above.replace('→', '↑')}"},
+        {"value": low + 8 * pixel, "label": below.replace("←", "↓")},
+    ]
+
+
+def _dashboard(
+    readings: Sequence[Estimate], choices: Sequence[str], low: float, pixel: float
+) -> tuple[list[frame.Row], list[frame.Row], int]:
+    """Labels and dots, a row for each value of each choice, and how many pixels they take."""
+    labels: list[frame.Row] = []
+    dots: list[frame.Row] = []
+    depth = 0
+    for choice in choices:
+        depth += GAP
+        for value in dict.fromkeys(row.slice.get(choice, "") for row in readings):
+            depth += STEP
+            at = low - (depth - STEP / 2) * pixel
+            labels.append({"value": at, "label": f"{choice}: {value}"})
+            for place, row in enumerate(readings, 1):
+                chosen = row.slice.get(choice, "") == value
+                look = (
+                    {"size": 62, "colour": frame.INK}
+                    if chosen
+                    else {"size": 14, "colour": frame.LINE}
+                )
+                dots.append({"place": place, "value": at, "tip": row.slice["measure"], **look})
+    return labels, dots, depth + GAP
 
 
 SECTION = Swept()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from stereometer.report.charts.profile import Point, Trait, heat, point_of, profile
-from stereometer.report.looks import COLOURS, look
 from stereometer.report.sections.section import Section
-from stereometer.report.systems import Group, System
+from stereometer.report.systems import COLOURS, Group, System, look
 from stereometer.report.tables import TESTED, Row, tabled, tested
 from stereometer.shapes.trait.shape import TraitShape as TraitShape
 from stereometer.shapes.trait.words import TEMPLATES, ProfileWords, poles
