@@ -9,7 +9,7 @@ import numpy as np
 
 from stereometer.benchmarks.abc import survey
 from stereometer.findings.align.agreement import RatedCells
-from stereometer.findings.align.estimates import OVER_BOTH, CellPart, _tau
+from stereometer.findings.align.estimates import OVER_BOTH, _tau
 from stereometer.findings.compare import Compared, _adjusted
 from stereometer.findings.curve import trend_of
 from stereometer.findings.relate import family_means
@@ -218,7 +218,7 @@ def tau_coverage(groups: int, sets: int, raters: int = 12, seed: int = 38) -> fl
     true = float(np.mean([sure(_cells(rng, 200, raters).tau()) for _ in range(20)]))
     hits = 0
     for _ in range(sets):
-        part = CellPart({}, _cells(rng, groups, raters))
+        part = _cells(rng, groups, raters)
         row = _tau(part, SETTINGS, None, OVER_BOTH)
         hits += sure(row.low) <= true <= sure(row.high)
     return hits / sets

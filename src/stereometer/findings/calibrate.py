@@ -13,11 +13,11 @@ from stereometer.errors import UsageError
 from stereometer.findings import view as views
 from stereometer.options import verb
 from stereometer.runs.store import check_whole
-from stereometer.runs.stored import Run, Stored, run_of
+from stereometer.runs.stored import Stored, run_of
 from stereometer.shapes.shape import Contrast
 from stereometer.stats.intervals import wilson
 from stereometer.stats.tests import sign_test
-from stereometer.types import Result, Score
+from stereometer.types import Result
 from stereometer.types.document import Document
 from stereometer.types.shown import Shown
 
@@ -68,17 +68,14 @@ class Calibration(Shown, Document):
 @verb
 def calibrate(
     likelihood: Annotated[Stored, "Folder of a run of a likelihood measure."],
-    choice: Annotated[
-        Stored,
-        "Folder of a forced-choice run of the same model on the same items.",
-    ],
+    choice: Annotated[Stored, "Folder of a forced-choice run of the same model on the same items."],
 ) -> Calibration:
     """Check how far a model's forced choices agree with its likelihoods, item by item."""
     runs = run_of(likelihood), run_of(choice)
     first, second = (run.result for run in runs)
     check_whole([first, second])
     shape = _check(first, second)
-    margins, choices = map(_answered, runs)
+    margins, choices = ([score for score in run.read() if score.skipped is None] for run in runs)
     if any(score.answers for score in margins) or not all(score.answers for score in choices):
         raise UsageError(
             f"The runs are of {first.measure} and {second.measure}. The first must be of a "
@@ -131,10 +128,6 @@ def _check(first: Result, second: Result) -> Contrast:
             "Name other runs."
         )
     return shape
-
-
-def _answered(run: Run) -> list[Score]:
-    return [score for score in run.read() if score.skipped is None]
 
 
 def _bands(both: Sequence[tuple[float, int]]) -> Iterable[CalibrationBand]:

@@ -106,8 +106,7 @@ def compare(
         "with a note. In Python also Results.",
     ],
     control: Annotated[
-        Stored | None,
-        "The run of a mitigation's control, to judge the mitigation by.",
+        Stored | None, "The run of a mitigation's control, to judge the mitigation by."
     ] = None,
     all_pairs: Annotated[bool, "Compare every run with every other."] = False,
     seed: Seed = 0,

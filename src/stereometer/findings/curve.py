@@ -16,7 +16,7 @@ import numpy as np
 from stereometer.shapes.shape import Shape
 from stereometer.stats.intervals import Floats
 from stereometer.stats.means import StudentMean
-from stereometer.stats.tests import corrected
+from stereometer.stats.tests import Said, corrected
 from stereometer.types import Score, Settings
 
 FEWEST_STEPS = 4
@@ -63,7 +63,13 @@ def trends(scores: Sequence[Iterable[Score]], shape: Shape, settings: Settings) 
         for name in names
     ]
     known = [trend for trend in tested if trend is not None]
-    return corrected(known, lambda trend, p: _says(trend, p, settings.level))
+
+    def says(trend: Trend, p: float) -> Said:
+        if p >= 1 - settings.level:
+            return NO_TREND, False
+        return (RISES if trend.change > 0 else FALLS), True
+
+    return corrected(known, says)
 
 
 def trend_of(name: str, values: Floats, units: Sequence[str], settings: Settings) -> Trend | None:
@@ -96,9 +102,3 @@ def changes(values: Floats) -> Floats:
     places = np.arange(values.shape[1]) - (values.shape[1] - 1) / 2
     slopes: Floats = values @ places * (values.shape[1] - 1) / float(places @ places)
     return slopes
-
-
-def _says(trend: Trend, p: float, level: float) -> tuple[str, bool]:
-    if p >= 1 - level:
-        return NO_TREND, False
-    return (RISES if trend.change > 0 else FALLS), True

@@ -104,10 +104,7 @@ class Relation(Shown, Document):
 
 
 def relation_of(
-    runs: Sequence[Stored],
-    facts: str | Path | None = None,
-    seed: int = 0,
-    resamples: int = 10_000,
+    runs: Sequence[Stored], facts: str | Path | None = None, seed: int = 0, resamples: int = 10_000
 ) -> Relation:
     """The correlation of lms and ss over stored runs, and of both with the sizes that are known. An
     ensemble beside its members is left out: it is made of them."""
@@ -238,11 +235,14 @@ def _correlations(
 ) -> Iterator[Correlation]:
     """lms with ss, a test of its own; then sizes with both, corrected together."""
     pairs = [RELATED, *((size, name) for size in SIZES for name in RELATED)]
-    main, *sizes = corrected(
-        [_correlation(points, *pair, settings) for pair in pairs],
-        lambda row, p: _verdict(row, p, settings.level),
-        lambda row: row.first in SIZES,
-    )
+
+    def says(row: Correlation, p: float) -> Said:
+        if p >= 1 - settings.level:
+            return _too_few(row, p) or "not distinguishable from no relation", False
+        return f"{row.second} {'rises' if (row.rho or 0) > 0 else 'falls'} with {row.first}", True
+
+    rows = [_correlation(points, *pair, settings) for pair in pairs]
+    main, *sizes = corrected(rows, says, lambda row: row.first in SIZES)
     yield from (_over_terms(main, terms, settings), *sizes)
 
 
@@ -296,12 +296,6 @@ def _over_terms(
     draws = spearman(weights @ lms, weights @ ss)
     low, high = percentile(draws[~np.isnan(draws)], settings.level)
     return replace(row, low_terms=low, high_terms=high, terms=len(lms))
-
-
-def _verdict(row: Correlation, p: float, level: float) -> Said:
-    if p >= 1 - level:
-        return _too_few(row, p) or "not distinguishable from no relation", False
-    return f"{row.second} {'rises' if (row.rho or 0) > 0 else 'falls'} with {row.first}", True
 
 
 def _too_few(row: Correlation, adjusted: float) -> str | None:

@@ -154,18 +154,17 @@ def concluded(rows: Sequence[Estimate], settings: Settings) -> list[Estimate]:
         lambda row, p: (None, p < 1 - settings.level),
         lambda row: JOINT if row.name == JOINT else None,
     )
+    beside = [row for row in adjusted if row.name in (READING, CHANGES, SHIFT)]
+
+    def of_question(row: Estimate) -> list[Estimate]:
+        return [each for each in beside if row.slice.items() <= each.slice.items()]
+
     return [
-        replace(row, verdict=said_together(row, _beside(row, adjusted)), correction=QUESTIONS)
+        replace(row, verdict=said_together(row, of_question(row)), correction=QUESTIONS)
         if row.name == JOINT and row.value is not None
         else row
         for row in adjusted
     ]
-
-
-def _beside(row: Estimate, rows: Sequence[Estimate]) -> list[Estimate]:
-    """The readings and changes of the same question."""
-    names = (READING, CHANGES, SHIFT)
-    return [each for each in rows if each.name in names and row.slice.items() <= each.slice.items()]
 
 
 def across(asked: Sequence[PartQuestion]) -> Iterator[Estimate]:

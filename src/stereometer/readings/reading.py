@@ -167,7 +167,10 @@ class PartQuestion:
 def counted(asked: PartQuestion, reading: Reading) -> Estimate:
     """A reading's value and interval, or why it has none; not judged yet."""
     part = asked.part
-    coverage, tied = _coverage(part, reading)
+    asked_items = int(part.kept(reading.items).sum())
+    sides = part.answered(reading.way.id, reading.items)
+    missing = Counter({"not answered": asked_items - sides.size})
+    coverage, tied = Coverage(asked_items, +missing), int((sides == 0).sum())
     per_unit = asked.clusters(reading, PERCENT)
     units = int((per_unit.sizes > 0).sum())
     empty = coverage.estimate(
@@ -184,13 +187,6 @@ def counted(asked: PartQuestion, reading: Reading) -> Estimate:
     least, most = (asked.clusters(reading, points).value for points in (LEAST, MOST))
     bounded = replace(empty, value=known.value, least=least, most=most, scope=known.scope)
     return known.measured(bounded, asked.settings)
-
-
-def _coverage(part: SweptPart, reading: Reading) -> tuple[Coverage, int]:
-    asked = int(part.kept(reading.items).sum())
-    sides = part.answered(reading.way.id, reading.items)
-    missing = Counter({"not answered": asked - sides.size})
-    return Coverage(asked, +missing), int((sides == 0).sum())
 
 
 def _shortfall(

@@ -34,13 +34,7 @@ from stereometer.options import (
 from stereometer.readings import view as views
 from stereometer.readings.curve import ModelOrder, orders
 from stereometer.readings.job import Gathered
-from stereometer.readings.table import (
-    by_model,
-    check_measures,
-    jobs_of,
-    stored_runs,
-    swept_shapes,
-)
+from stereometer.readings.table import by_model, check_measures, jobs_of, stored_runs, swept_shapes
 from stereometer.runs import store
 from stereometer.runs.carry import carry_out, engines_of
 from stereometer.runs.execute import Announce, execute
@@ -116,8 +110,7 @@ def sweep(
         ),
     ] = (),
     measure: Annotated[
-        str | Sequence[str],
-        "Only readings of these measures; may be repeated.",
+        str | Sequence[str], "Only readings of these measures; may be repeated."
     ] = (),
     data: Data = None,
     limit: Limit = None,
@@ -188,17 +181,14 @@ def sweep_of(
             )
     jobs = [each.job() for each in several or gathered]
     done = [execute(job, store.place_of(job, out)) for job in jobs]
+    # as the runs recorded them when they were made
+    asked = [read_json(run.folder / store.RUN).get("asked", {}) for run in runs]
+    needed = sum(int(each.get("distinct", 0)) for each in asked)
+    known = sum(int(each.get("from_cache", 0)) for each in asked)
     return Sweep(
         benchmark.name,
         tuple(each.result for each in done),
         tuple(orders(done, settings)),
-        _requests(runs),
+        Requests(needed, needed - known),
         tuple(str(each.folder) for each in done),
     )
-
-
-def _requests(runs: Sequence[Run]) -> Requests:
-    """As the runs recorded them when they were made."""
-    asked = [read_json(run.folder / store.RUN).get("asked", {}) for run in runs]
-    needed = sum(int(each.get("distinct", 0)) for each in asked)
-    return Requests(needed, needed - sum(int(each.get("from_cache", 0)) for each in asked))

@@ -199,8 +199,11 @@ def jobs_of(
     """A run for every way of asking that the model can answer."""
     jobs: list[Job] = []
     refusals: list[str] = []
+    wanted = [catalog.spelled("method", name) for name in measures]
     for shape in swept_shapes(benchmark):
-        for way in _wanted(shape.name, measures):
+        for _, way in readings().ways(shape.name):
+            if wanted and way.method not in wanted:
+                continue
             try:
                 jobs += _job(benchmark, shape.name, way, model, settings, limit, called)
             except ModelError as error:
@@ -209,13 +212,6 @@ def jobs_of(
         reason = refusals[0] if refusals else "No measure that was named is in the table."
         raise ModelError(f"{model.card.name} answers no reading of {benchmark.name}. {reason}")
     return jobs
-
-
-def _wanted(shape: str, measures: Sequence[str]) -> Iterator[Way]:
-    wanted = [catalog.spelled("method", name) for name in measures]
-    for _, way in readings().ways(shape):
-        if not wanted or way.method in wanted:
-            yield way
 
 
 def _job(
@@ -263,7 +259,10 @@ def by_model(runs: Sequence[Run]) -> Mapping[tuple[str, str], list[RunOfWay]]:
     _check_drawn(runs)
     table, grouped = readings(), dict[tuple[str, str], list[RunOfWay]]()
     for run in runs:
-        of_way = RunOfWay(*table.of(run.result), _shape(run.result.kind), run)
+        shape = run.shape
+        if not isinstance(shape, SentenceShape):
+            raise TypeError(f"{run.result.kind} has no sides")
+        of_way = RunOfWay(*table.of(run.result), shape, run)
         mine = grouped.setdefault((run.result.model, run.result.kind), [])
         if any(of_way.way.id == other.way.id for other in mine):
             raise UsageError(
@@ -271,17 +270,10 @@ def by_model(runs: Sequence[Run]) -> Mapping[tuple[str, str], list[RunOfWay]]:
                 "Name each reading once, or give the models different names."
             )
         mine.append(of_way)
-    for (_, shape), mine in grouped.items():
-        order = {way.id: at for at, (_, way) in enumerate(table.ways(shape))}
+    for (_, kind), mine in grouped.items():
+        order = {way.id: at for at, (_, way) in enumerate(table.ways(kind))}
         mine.sort(key=lambda each: order.get(each.way.id, len(order)))
     return grouped
-
-
-def _shape(kind: str) -> SentenceShape:
-    shape = catalog.shape(kind)
-    if not isinstance(shape, SentenceShape):
-        raise TypeError(f"{kind} has no sides")
-    return shape
 
 
 def _check_drawn(runs: Sequence[Run]) -> None:

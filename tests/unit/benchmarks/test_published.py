@@ -27,7 +27,6 @@ from stereometer.benchmarks.published import (
 )
 from stereometer.cli.app import app
 from stereometer.errors import UnknownName
-from stereometer.files import read_text
 from stereometer.findings.align.agreement import GROUPS
 from stereometer.findings.align.profile import ALL_GROUPS, beside_printed
 from stereometer.findings.align.ratings import Ratings
@@ -37,7 +36,6 @@ from stereometer.shapes.comment.items import STUDY, ZERO_SHOT
 from stereometer.systems.answers import AnswerColumns
 from stereometer.types import Estimate, Result, Settings
 from tests.builders.sure import sure
-from tests.conftest import released
 
 STEREOSET = catalog.find("benchmark", "stereoset").card.digest
 CROWS_PAIRS = catalog.find("benchmark", "crows-pairs").card.digest
@@ -309,13 +307,13 @@ def printed(estimates: list[Estimate]) -> list[float | None]:
 def test_agreement_stands_beside_tables_6_a11_and_a19(
     templates: list[str], pilot: tuple[str, ...] | None, expected: list[float | None]
 ) -> None:
-    ratings = Ratings((), {}, {}, text=read_text(released("abc/data_full.json")))
+    ratings = Ratings((), {}, {}, are_released=True)
     estimates = [tau(), tau(**ALL_GROUPS), tau(group="Black")]
     assert printed(beside_printed(estimates, aligned(), ratings, templates, pilot)) == expected
 
 
 def test_agreement_with_other_raters_stands_beside_nothing() -> None:
-    ratings = Ratings((), {}, {}, text="{}")
+    ratings = Ratings((), {}, {})
     assert printed(beside_printed([tau()], aligned(), ratings, ["that"], None)) == [None]
 
 

@@ -24,10 +24,10 @@ from stereometer.findings.align.agreement import (
     resampled_people,
     split_half,
 )
-from stereometer.findings.align.align import AlignmentSettings, align_run
+from stereometer.findings.align.align import align_run
 from stereometer.findings.align.estimates import another_panel, best_possible
 from stereometer.findings.align.names import Names
-from stereometer.findings.align.profile import profile_of
+from stereometer.findings.align.profile import AlignmentSettings, profile_of
 from stereometer.findings.align.ratings import Ratings, differing, read_ratings
 from stereometer.runs.stored import run_of
 from stereometer.stats.ranks import orders, tau_rows

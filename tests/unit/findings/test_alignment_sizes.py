@@ -13,7 +13,7 @@ import pytest
 
 from stereometer.findings.align import agreement
 from stereometer.findings.align.agreement import RatedCells
-from stereometer.findings.align.estimates import CellPart, taus
+from stereometer.findings.align.estimates import taus
 from stereometer.stats.intervals import Floats
 from stereometer.types import Settings
 
@@ -80,9 +80,7 @@ def test_random_models_differ_from_chance_about_as_often_as_they_should(effects:
 
 def verdicts(models: list[Floats], cells: RatedCells) -> list[str]:
     settings = Settings(resamples=100)
-    said = (
-        next(taus(CellPart({}, with_model(cells, model)), settings)).verdict for model in models
-    )
+    said = (next(taus(with_model(cells, model), settings)).verdict for model in models)
     return [str(verdict) for verdict in said]
 
 

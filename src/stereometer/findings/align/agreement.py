@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
@@ -18,6 +18,7 @@ from stereometer.findings.align.ratings import MIDDLE, Ratings
 from stereometer.shapes.points import Coverage
 from stereometer.stats.intervals import Floats, generator, resampled_clusters
 from stereometer.stats.ranks import orders, tau_b, tau_rows
+from stereometer.types import Slice
 
 NO_SCORE = "no score of the model"
 HALVES = 1000
@@ -39,6 +40,8 @@ class RatedCells:
     """Ratings of each group, raters x traits."""
     raters: tuple[tuple[str, ...], ...]
     """Who gave each row of a table."""
+    slice: Slice = field(default_factory=dict)
+    """What they are reported under."""
 
     @cached_property
     def people(self) -> Floats:
@@ -49,8 +52,12 @@ class RatedCells:
             )
 
     def among(
-        self, groups: Collection[str] | None = None, traits: Collection[str] | None = None
+        self,
+        groups: Collection[str] | None = None,
+        traits: Collection[str] | None = None,
+        of: Slice | None = None,
     ) -> RatedCells:
+        """Those of some groups and traits, by default of all."""
         rows = [at for at, group in enumerate(self.groups) if groups is None or group in groups]
         columns = [at for at, trait in enumerate(self.traits) if traits is None or trait in traits]
         return RatedCells(
@@ -59,6 +66,7 @@ class RatedCells:
             self.model[np.ix_(rows, columns)],
             tuple(self.tables[at][:, columns] for at in rows),
             tuple(self.raters[at] for at in rows),
+            of or {},
         )
 
     @property
@@ -167,15 +175,14 @@ def split_half(cells: RatedCells, rng: np.random.Generator, halves: int = HALVES
 
     Of odd numbers the larger half is the second.
     """
-    sides = zip(*(_halves(table, halves, rng) for table in cells.tables), strict=True)
-    first, second = (np.stack(side, axis=1) for side in sides)
-    return Halves(cells.groups, cells.traits, first, second)
-
-
-def _halves(table: Floats, halves: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    weights = np.tile((np.arange(len(table)) < len(table) // 2).astype(np.int64), (halves, 1))
-    weights = rng.permuted(weights, axis=1)
-    return drawn_means(table, weights), drawn_means(table, 1 - weights)
+    first, second = [], []
+    for table in cells.tables:
+        weights = np.tile((np.arange(len(table)) < len(table) // 2).astype(np.int64), (halves, 1))
+        weights = rng.permuted(weights, axis=1)
+        first.append(drawn_means(table, weights))
+        second.append(drawn_means(table, 1 - weights))
+    sides = (np.stack(side, axis=1) for side in (first, second))
+    return Halves(cells.groups, cells.traits, *sides)
 
 
 # ----------------------------------------------------------------------------------- precision at 3
@@ -305,8 +312,12 @@ def choose(
     """
     few = pilot_ratings(ratings, groups, seed)
     ways = [*((template,) for template in scores), *combinations(scores, 2)]
-    taus = [_tau(both(averaged(scores, way), few, traits=traits)) for way in ways]
-    known = [(tau, way) for tau, way in zip(taus, ways, strict=True) if tau is not None]
+    known: list[tuple[float, tuple[str, ...]]] = []
+    for way in ways:
+        cells = both(averaged(scores, way), few, traits=traits)
+        coverage, tau = cells.coverage, cells.tau()
+        if tau is not None and coverage.answered >= NEARLY_ALL * coverage.count:
+            known.append((tau, way))
     if not known:
         raise UsageError(
             f"No template has scores for {NEARLY_ALL:.0%} of what was asked about the pilot "
@@ -315,8 +326,3 @@ def choose(
         )
     best, way = max(known, key=lambda entry: (entry[0], -len(entry[1])))
     return Pilot(way, best, tuple(groups), len(ways))
-
-
-def _tau(cells: RatedCells) -> float | None:
-    coverage = cells.coverage
-    return None if coverage.answered < NEARLY_ALL * coverage.count else cells.tau()

@@ -6,7 +6,7 @@ Beside them stands how well people agree with each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import asin, pi, sin, sqrt
 
@@ -46,14 +46,6 @@ POLARISED = "polarised"
 NO_AGREEMENT = "halves of the raters do not agree"
 
 
-@dataclass(frozen=True)
-class CellPart:
-    """Cells that are reported together, and the slice they are reported under."""
-
-    slice: Slice
-    cells: RatedCells
-
-
 def centred(
     value: float, draws: Floats, level: float, least: float, most: float, wider: float = 1.0
 ) -> tuple[float, float]:
@@ -66,37 +58,37 @@ def centred(
     return max(least, min(value, value + low)), min(most, max(value, value + high))
 
 
-def _empty(name: str, part: CellPart) -> Estimate:
-    return part.cells.coverage.estimate(name, part.slice, None)
+def _empty(name: str, cells: RatedCells) -> Estimate:
+    return cells.coverage.estimate(name, cells.slice, None)
 
 
-def taus(part: CellPart, settings: Settings) -> Iterator[Estimate]:
+def taus(cells: RatedCells, settings: Settings) -> Iterator[Estimate]:
     """Over all cells of several groups together, as in the paper's Table 6; and by chance."""
-    few = "groups" if len(part.cells.groups) < FEW else None
-    estimate = _tau(part, settings, few, OVER_BOTH)
+    few = "groups" if len(cells.groups) < FEW else None
+    estimate = _tau(cells, settings, few, OVER_BOTH)
     if estimate.low is None:
         yield estimate
         return
-    by_lot = exchanged(part.cells, generator(settings.seed, part.slice, "groups"))
+    by_lot = exchanged(cells, generator(settings.seed, cells.slice, "groups"))
     says, beyond = _verdict(estimate, by_lot, settings)
     tested = replace(estimate, p=by_lot.p, test=TEST, p_adjusted=by_lot.p, tests=1)
     yield replace(tested, verdict=says, beyond_noise=beyond)
-    yield replace(_empty("tau_by_lot", part), value=by_lot.mean, interval=BY_LOT)
+    yield replace(_empty("tau_by_lot", cells), value=by_lot.mean, interval=BY_LOT)
 
 
-def _tau(part: CellPart, settings: Settings, too_few: str | None, interval: str) -> Estimate:
+def _tau(cells: RatedCells, settings: Settings, too_few: str | None, interval: str) -> Estimate:
     """tau and its interval; `too_few` names what there is too little of for one."""
-    value, empty = part.cells.tau(), _empty("tau", part)
-    why = _why_no_tau(part.cells, value, settings)
+    value, empty = cells.tau(), _empty("tau", cells)
+    why = _why_no_tau(cells, value, settings)
     if why is not None or value is None:
         return replace(empty, why=why)
     if too_few:
         return replace(empty, value=value, interval=f"none: fewer than {FEW} {too_few}")
-    rng = generator(settings.seed, part.slice, "tau")
-    draws = resampled_taus(part.cells, settings.resamples, rng)
+    rng = generator(settings.seed, cells.slice, "tau")
+    draws = resampled_taus(cells, settings.resamples, rng)
     if not draws.size:
         return replace(empty, why=NO_DRAW)
-    groups = len(part.cells.groups)
+    groups = len(cells.groups)
     wider = student(np.array([groups]), settings.level) if groups > 1 else 1.0
     low, high = centred(value, draws, settings.level, -1.0, 1.0, wider)
     return replace(empty, value=value, low=low, high=high, interval=interval)
@@ -117,39 +109,39 @@ def _verdict(estimate: Estimate, by_lot: Exchanged, settings: Settings) -> Said:
     return NEITHER, False
 
 
-def group_tau(part: CellPart, settings: Settings) -> Estimate:
+def group_tau(cells: RatedCells, settings: Settings) -> Estimate:
     """Of one group, without a test: its few traits are correlated."""
-    few = np.count_nonzero(~np.isnan(part.cells.model)) < FEW
-    return _tau(part, settings, "traits" if few else None, OVER_PEOPLE)
+    few = np.count_nonzero(~np.isnan(cells.model)) < FEW
+    return _tau(cells, settings, "traits" if few else None, OVER_PEOPLE)
 
 
 # ----------------------------------------------------------------------------------- precision at 3
 
 
 def precisions(
-    part: CellPart, means: Mapping[tuple[str, str], Mean], settings: Settings
+    cells: RatedCells, means: Mapping[tuple[str, str], Mean], settings: Settings
 ) -> list[Estimate]:
     """Top, bottom and their mean, and the mean over the traits on which people are decided.
 
     Averaged over groups.
     """
-    cells, names = part.cells, ("precision_at_3", "precision_at_3_top", "precision_at_3_bottom")
+    names = ("precision_at_3", "precision_at_3_top", "precision_at_3_bottom")
     decided = np.array(
         [[means[group, trait].decided for trait in cells.traits] for group in cells.groups]
     )
-    rng = generator(settings.seed, part.slice, "precision")
+    rng = generator(settings.seed, cells.slice, "precision")
     people = resampled_people(cells, settings.resamples, rng)
     groups = rng.integers(0, len(cells.groups), size=(settings.resamples, len(cells.groups)))
     sure = [decided_only(row, keep) for row, keep in zip(cells.model, decided, strict=True)]
     whole = [decided_only(row, np.ones_like(row, dtype=np.bool_)) for row in cells.model]
     return [
-        *(_precision(part, name, whole, people, groups, settings) for name in names),
-        _precision(part, "precision_at_3_decided", sure, people, groups, settings),
+        *(_precision(cells, name, whole, people, groups, settings) for name in names),
+        _precision(cells, "precision_at_3_decided", sure, people, groups, settings),
     ]
 
 
 def _precision(
-    part: CellPart,
+    cells: RatedCells,
     name: str,
     scores: Sequence[Floats | None],
     people: Floats,
@@ -161,11 +153,10 @@ def _precision(
     The ideal is what people's own order gets: a group of which people think nothing but ill has no
     three traits above 50.
     """
-    cells = part.cells
     known = [(at, row) for at, row in enumerate(scores) if row is not None]
     few = f"fewer than {LEAST_DECIDED} traits to choose {TOP} and {TOP} from"
     skipped = {few: len(scores) - len(known)} if len(known) < len(scores) else {}
-    empty = replace(_empty(name, part), n=len(known), asked=len(scores), skipped=skipped)
+    empty = replace(_empty(name, cells), n=len(known), asked=len(scores), skipped=skipped)
     why = _why_no_tau(cells, cells.tau(), settings)
     if why is not None:
         return replace(empty, why=why)
@@ -224,12 +215,12 @@ CEILINGS: Mapping[str, Callable[[float], float]] = {
 }
 
 
-def people_alone(part: CellPart, halves: Halves, settings: Settings) -> Iterator[Estimate]:
+def people_alone(cells: RatedCells, halves: Halves, settings: Settings) -> Iterator[Estimate]:
     """How well people agree with each other on the cells that the model is judged by.
 
     tau between halves of the raters, and what that says of all of them.
     """
-    drawn, empty = halves.taus(part.cells), _empty("human_split_half_tau", part)
+    drawn, empty = halves.taus(cells), _empty("human_split_half_tau", cells)
     known = drawn[~np.isnan(drawn)]
     if not known.size:
         why = "fewer than two cells, or all ratings are the same"

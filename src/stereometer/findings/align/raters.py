@@ -13,13 +13,7 @@ import numpy as np
 
 from stereometer.errors import DataError, UsageError, did_you_mean
 from stereometer.findings.align.agreement import RatedCells, split_half
-from stereometer.findings.align.estimates import (
-    CellPart,
-    group_tau,
-    human_means,
-    people_alone,
-    taus,
-)
+from stereometer.findings.align.estimates import group_tau, human_means, people_alone, taus
 from stereometer.findings.align.ratings import Ratings
 from stereometer.shapes.points import Coverage
 from stereometer.stats.intervals import generator
@@ -146,10 +140,10 @@ TOO_FEW = f"withheld: fewer than {SMALLEST_CELL} raters"
 
 def by_raters(
     ratings: Ratings, path: Path, raters: Raters
-) -> tuple[Ratings, Sequence[tuple[str, Ratings]]]:
-    """The ratings that count, and those of each group of raters."""
+) -> tuple[Ratings, Sequence[tuple[str, Ratings]], Said]:
+    """The ratings that count, those of each group of raters, and what these say of themselves."""
     if not raters.asked_for:
-        return ratings, ()
+        return ratings, (), {}
     if raters.table is None and ratings.are_released:
         raise DataError(
             "The released ABC ratings cannot be looked at by raters. Their ids and those of the "
@@ -165,7 +159,7 @@ def by_raters(
             f"Nothing was rated by {SMALLEST_CELL} of these raters. Fewer are not shown. "
             "Choose a larger group of raters."
         )
-    return ratings, list(parts_of(ratings, said, raters))
+    return ratings, list(parts_of(ratings, said, raters)), said
 
 
 def estimates_by_raters(
@@ -174,14 +168,14 @@ def estimates_by_raters(
     """As in the paper's Tables A14 to A18: tau, and means of each cell, by group of raters."""
     for label, cells in compared.items():
         of = {"raters": label}
+        whole = cells.among(of=of)
         if not cells.groups:
             yield Coverage().estimate("tau", of, None, why=TOO_FEW)
             continue
-        whole = CellPart(of, cells)
         yield from taus(whole, settings)
         halves = split_half(cells, generator(settings.seed, of, "split-half"))
         yield from people_alone(whole, halves, settings)
         for group in cells.groups:
-            yield group_tau(CellPart({**of, "group": group}, cells.among([group])), settings)
+            yield group_tau(cells.among([group], of={**of, "group": group}), settings)
         means = ratings[label].of(cells.groups).means(settings.level)
         yield from human_means(means, cells, of)

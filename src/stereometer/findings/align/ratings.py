@@ -18,13 +18,15 @@ import numpy as np
 from stereometer.errors import DataError, UsageError
 from stereometer.files import finite, parse_json, read_json, read_text
 from stereometer.findings.align.names import PERSON, UNWANTED, Names, Row, wide_rows
-from stereometer.runs.store import SCORES
+from stereometer.runs.store import SCORES, run_folder
 from stereometer.runs.stored import run_of
 from stereometer.shapes.sentences import plain_name
+from stereometer.shapes.trait.shape import SurveyShape
 from stereometer.stats.agreement import polarised
 from stereometer.stats.intervals import Floats
 from stereometer.stats.means import StudentMean
 from stereometer.tables import PLAIN, Layout, read_rows
+from stereometer.types import digest_of
 
 BOUNDS = re.compile(r"\s*(-?[\d.]*\d)\s*(?:-|–|to)\s*(-?[\d.]*\d)\s*")
 MISSING = ("", "NA", "N/A", ".", "-99")
@@ -149,23 +151,26 @@ class Ratings:
     raters: Mapping[str, tuple[str, ...]]
     """Who gave each row of a table: most people rate several groups."""
     notes: tuple[str, ...] = ()
-    text: str = ""
-    """The file as it is, where it is JSON."""
-
-    @property
-    def are_released(self) -> bool:
-        return sha256(self.text.encode()).hexdigest() == RELEASED
+    digest: str = ""
+    """Of all answers and notes."""
+    are_released: bool = False
+    """Whether they are those that the published means are of."""
 
     @property
     def groups(self) -> tuple[str, ...]:
         return tuple(self.tables)
 
     def means(self, level: float = 0.95) -> dict[tuple[str, str], Mean]:
-        return {
-            (group, trait): _mean(table[:, at], level)
-            for group, table in self.tables.items()
-            for at, trait in enumerate(self.traits)
-        }
+        """Of every cell."""
+        means = {}
+        for group, table in self.tables.items():
+            for trait, column in zip(self.traits, table.T, strict=True):
+                rated = column[~np.isnan(column)]
+                low, high = StudentMean.of(rated).interval(level)
+                value, spread = float(rated.mean()), float(rated.std(ddof=1))
+                ends = polarised(rated)
+                means[group, trait] = Mean(value, low, high, rated.size, spread, ends)
+        return means
 
     def of(self, groups: Iterable[str]) -> Ratings:
         kept = list(groups)
@@ -176,13 +181,6 @@ class Ratings:
         )
 
 
-def _mean(column: Floats, level: float) -> Mean:
-    rated = column[~np.isnan(column)]
-    low, high = StudentMean.of(rated).interval(level)
-    spread = float(rated.std(ddof=1))
-    return Mean(float(rated.mean()), low, high, rated.size, spread, polarised(rated))
-
-
 Rated = dict[str, dict[str, dict[str, float]]]
 """By group, participant and trait."""
 
@@ -191,14 +189,13 @@ def read_ratings(path: Path, names: Names, reading: RatingsFormat = AS_IT_IS) ->
     """Ratings under the names that runs use, from 0 to 100."""
     rated: Rated = {}
     again, turned, scale = 0, 0, reading.scale
-    answers: list[float] = []
-    text = read_text(path) if _is_json(path) else ""
-    rows, notes = _rows(path, names, reading, text)
+    answers: list[tuple[str, str, str, float]] = []
+    rows, notes, are_released = _rows(path, names, reading)
     for where, participant, group, trait, value in rows:
         answer = scale.answer(value, where)
         if answer is None:
             continue
-        answers.append(answer)
+        answers.append((participant, group, trait, answer))
         cells = rated.setdefault(names.group(group, where), {}).setdefault(participant, {})
         name, other_way = names.trait(trait, where)
         rating = scale.percent(answer)
@@ -210,7 +207,8 @@ def read_ratings(path: Path, names: Names, reading: RatingsFormat = AS_IT_IS) ->
             f"{path} holds no ratings. There is nothing to compare with. "
             f"{' '.join(notes)} Check that it is the right file."
         )
-    spread = scale.note(min(answers), max(answers), path)
+    given = [answer for *_, answer in answers]
+    spread = scale.note(min(given), max(given), path)
     tables = _tables(path, rated)
     twice = (
         f"{again} ratings are of a group and trait that the same person had rated before, as the "
@@ -222,7 +220,8 @@ def read_ratings(path: Path, names: Names, reading: RatingsFormat = AS_IT_IS) ->
     )
     told = ((spread, spread), (again, twice), (turned, poles))
     said = (*notes, *tables.notes, *(note for some, note in told if some))
-    return replace(tables, notes=said, text=text)
+    digest = digest_of([said, answers])
+    return replace(tables, notes=said, digest=digest, are_released=are_released)
 
 
 def _tables(path: Path, rated: Rated) -> Ratings:
@@ -251,32 +250,45 @@ def _tables(path: Path, rated: Rated) -> Ratings:
     return Ratings(traits, tables, {group: tuple(rows) for group, rows in rated.items()}, gaps)
 
 
-def _is_json(path: Path) -> bool:
-    return path.name.removesuffix(".gz").endswith(".json")
-
-
 def _rows(
-    path: Path, names: Names, reading: RatingsFormat, text: str
-) -> tuple[Iterable[Row], Sequence[str]]:
-    """The ratings one by one, and notes on how they were found."""
-    if _is_json(path) or path.name == SCORES:
+    path: Path, names: Names, reading: RatingsFormat
+) -> tuple[Iterable[Row], Sequence[str], bool]:
+    """The ratings one by one, notes on how they were found, and whether they are the released
+    ones."""
+    is_json = path.name.removesuffix(".gz").endswith(".json")
+    if is_json or path.name == SCORES:
         if reading.layout != PLAIN or reading.questions:
             raise UsageError(
                 f"{path} has no columns. --column, --encoding and --questions are for tables of "
                 "ratings. Leave them out."
             )
-        return (_nested(path, text) if text else _asked(path)), ()
+        if not is_json:
+            return _of_model(path), (), False
+        text = read_text(path)
+        is_released = sha256(text.encode()).hexdigest() == RELEASED
+        return _nested(path, text), (), is_released
     table = list(read_rows(path, (), "", reading.layout, (*COLUMNS, PERSON, *UNWANTED)))
     if not table or "rating" in table[0][1]:
         if not table or not set(COLUMNS) <= table[0][1].keys():  # which says what is missing
             table = list(read_rows(path, COLUMNS, RENAME, reading.layout))
-        return _flat(path, table), ()
-    return wide_rows(path, table, names, reading.questions)
+        return _flat(path, table), (), False
+    return *wide_rows(path, table, names, reading.questions), False
 
 
-def _asked(path: Path) -> Iterator[Row]:
+def ratings_file(path: Path) -> Path:
+    """A file of ratings; of the folder of a survey that was put to a model, its scores."""
+    return run_folder(path) / SCORES if path.is_dir() else path
+
+
+def _of_model(path: Path) -> Iterator[Row]:
     """The ratings of a model that was asked: its repeats are the participants."""
-    for score in run_of(path.parent).read():
+    run = run_of(path.parent)
+    if not isinstance(run.shape, SurveyShape):
+        raise UsageError(
+            f"{path.parent} is not a survey. Ratings are a file, or the folder of a survey that "
+            "was put to a model. Name one of those."
+        )
+    for score in run.read():
         slices, where = score.slices, f"{path}, {score.item}"
         if score.skipped is None:
             rating = score.derived.get("rating")

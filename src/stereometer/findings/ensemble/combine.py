@@ -17,16 +17,7 @@ from stereometer.runs.execute import execute
 from stereometer.runs.job import versions
 from stereometer.runs.stored import Run, Stored, folders_of, runs_alike
 from stereometer.shapes.shape import Contrast
-from stereometer.types import (
-    Estimate,
-    Job,
-    ModelCard,
-    Result,
-    Score,
-    Settings,
-    Variant,
-    digest_of,
-)
+from stereometer.types import Estimate, Job, ModelCard, Result, Score, Settings, Variant, digest_of
 
 FOLDS = 5
 PAPER_MEASURES = ("cat-likelihood", "cat-replay")
@@ -106,10 +97,7 @@ class Ensemble(Run):
 
 @verb
 def ensemble(
-    *runs: Annotated[
-        Stored,
-        "Folders of runs on the same items, measured alike.",
-    ],
+    *runs: Annotated[Stored, "Folders of runs on the same items, measured alike."],
     variant: Annotated[
         str | None,
         "By default that of the runs: `sound` is a linear combination, `paper` the authors' "

@@ -77,6 +77,13 @@ class Bar:
         reach = max(estimate.high - estimate.value, estimate.value - estimate.low)
         return reach / away if away else None
 
+    @property
+    def marks(self) -> tuple[float, ...]:
+        """The values at which it turns."""
+        if self.centre is None:
+            return (self.number,)
+        return self.centre - self.number, self.centre + self.number
+
     def __str__(self) -> str:
         about = self.metric if self.centre is None else f"|{self.metric}-{self.centre:g}|"
         return f"{f'point({about})' if self.point else about}{self.sign}{self.number:g}"
@@ -182,15 +189,11 @@ def _rule(row: Any, name: str) -> BarRule:
             '{ domain = "gender" }. Fix the file.'
         )
     if "require" in row:
-        return BarRule(_bar(row["require"], name), where=fixed, slice=slice_)
+        try:
+            return BarRule(read_bar(str(row["require"])), where=fixed, slice=slice_)
+        except UsageError as error:
+            raise DataError(f"{name}: {error}") from None
     return BarRule(None, *_no_worse(row, name), fixed, slice_)
-
-
-def _bar(text: Any, name: str) -> Bar:
-    try:
-        return read_bar(str(text))
-    except UsageError as error:
-        raise DataError(f"{name}: {error}") from None
 
 
 def _no_worse(row: Mapping[str, Any], name: str) -> tuple[str, float]:

@@ -18,7 +18,6 @@ import numpy as np
 from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.findings.gate.bars import (
-    Bar,
     BarRule,
     Outcome,
     bearing,
@@ -93,7 +92,7 @@ class Until:
         self.of_this_set = _of_this_set(rules)
         """Whether bars ask about the value of these items, and not about others like them."""
         self.units = {item.id: unit(shape, item) for item in items}
-        self.marks = [mark for rule in rules if rule.bar for mark in _marks(rule.bar)]
+        self.marks = [mark for rule in rules if rule.bar for mark in rule.bar.marks]
         _check(rules, shape, settings, items, self.of_this_set)
         self.tracks = [(rule, self._track(rule.metric, rule.slice)) for rule in rules]
         self.scores: list[Score] = []
@@ -227,7 +226,9 @@ class Until:
     def _at_last(self, estimate: Estimate) -> Estimate:
         """Items ran out: what a run of the whole set says, with half of the error, since the looks
         before had the other half."""
-        row = self._whole[estimate.name, *estimate.slice.items()]
+        row = next(
+            row for row in self._whole if (row.name, row.slice) == (estimate.name, estimate.slice)
+        )
         level = f"{number(100 * self._last_level)} %, as looks before took half of the error"
         told = replace(
             row, interval=f"{row.interval}, at {level}", correction=f"one test at {level}"
@@ -242,10 +243,8 @@ class Until:
         return 1 - (1 - self.settings.level) / CHANCES
 
     @cached_property
-    def _whole(self) -> dict[tuple[object, ...], Estimate]:
-        settings = replace(self.settings, level=self._last_level)
-        rows = self.shape.summarize(self.scores, settings)
-        return {(row.name, *row.slice.items()): row for row in rows}
+    def _whole(self) -> Sequence[Estimate]:
+        return self.shape.summarize(self.scores, replace(self.settings, level=self._last_level))
 
 
 def _untested(estimate: Estimate) -> Estimate:
@@ -280,13 +279,6 @@ def _described(
 # ------------------------------------------------------------------------------------- what can be
 
 
-def _marks(bar: Bar) -> tuple[float, ...]:
-    """The values at which a bar turns."""
-    if bar.centre is None:
-        return (bar.number,)
-    return bar.centre - bar.number, bar.centre + bar.number
-
-
 def _of_this_set(rules: Sequence[BarRule]) -> bool:
     points = {rule.bar.point for rule in rules if rule.bar}
     if len(points) > 1:
@@ -313,20 +305,16 @@ def _check(
                 f"No item is in the slice of the bar '{rule}'. Nothing would ever decide it. "
                 "Fix the slice."
             )
-        terms = _terms(here, shape)
+        sizes = Counter(term(slices, shape.unit_by) for slices in here)
+        terms = 0.0  # as how many of equal weight these items count
+        if () not in sizes:
+            counts = np.array([*sizes.values()], dtype=float)
+            terms = len(sizes) if shape.term_by else effective(counts)
         if not of_set and 0 < terms < FEW_TERMS:
             raise UsageError(
                 f"The bar '{rule}' is about {terms:.0f} target terms. Fewer than {FEW_TERMS} do "
                 f"not stand for others. Ask about the value with point({rule.metric})."
             )
-
-
-def _terms(here: Sequence[Slice], shape: Shape) -> float:
-    """As how many terms of equal weight these items count; 0 where an item has none."""
-    sizes = Counter(term(slices, shape.unit_by) for slices in here)
-    if () in sizes:
-        return 0
-    return len(sizes) if shape.term_by else effective(np.array([*sizes.values()], dtype=float))
 
 
 def _check_metric(rule: BarRule, shape: Shape) -> None:

@@ -95,7 +95,12 @@ def judge(rule: BarRule, result: Result, comparison: Comparison | None = None) -
     estimate = result.estimate(rule.metric, **rule.slice)
     outcome = _outcome(rule.bar, estimate, result)
     hint = _hint(rule, rule.bar, estimate, result) if outcome == "undecided" else ""
-    seen = _missing(estimate) if estimate.value is None else with_interval(estimate, 2)
+    if estimate.value is not None:
+        seen = with_interval(estimate, 2)
+    elif estimate.least is not None and estimate.why:
+        seen = estimate.why
+    else:
+        seen = f"not available: {estimate.why}" if estimate.why else "not available"
     return BarResult(
         *_place(rule, result),
         outcome,
@@ -117,12 +122,6 @@ def _outcome(bar: Bar, estimate: Estimate, result: Result) -> Outcome:
     held = bar if stopped["asked"] == stopped["of"] else replace(bar, point=False)
     known = estimate.value is not None if held.point else estimate.low is not None
     return held.outcome(estimate) if known else "undecided"
-
-
-def _missing(estimate: Estimate) -> str:
-    if estimate.least is not None and estimate.why:
-        return estimate.why
-    return f"not available: {estimate.why}" if estimate.why else "not available"
 
 
 def is_there(rule: BarRule, result: Result) -> bool:

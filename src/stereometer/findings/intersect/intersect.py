@@ -173,12 +173,7 @@ def _listed(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Iterato
                 f"{slices['group']}/{slices['adjective']}/{cell.direction}",
                 slices | {"trait": trait.name, "dimension": trait.dimension},
                 {"effect": cell.centred},
-                derived={
-                    "increase": cell.increase,
-                    "part": cell.part,
-                    "p": cell.p,
-                    "q": cell.q,
-                },
+                derived={"increase": cell.increase, "part": cell.part, "p": cell.p, "q": cell.q},
             )
 
 

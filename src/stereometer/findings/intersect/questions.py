@@ -152,8 +152,9 @@ def emergence(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Itera
             interval="none: a count, with the false-discovery rate held at 0.05",
         )
         for cell in cells[:LISTED]:
-            estimate = _emerging(table, cell, len(cells))
-            yield estimate if why else _judged(estimate, cell)
+            estimate, emerges = _emerging(table, cell, len(cells)), cell.q < FALSE_DISCOVERY
+            says = "emerges" if emerges else "not distinguishable from its parts"
+            yield estimate if why else replace(estimate, verdict=says, beyond_noise=emerges)
 
 
 def _emerging(table: Crossing, cell: Emergent, tests: int) -> Estimate:
@@ -171,12 +172,6 @@ def _emerging(table: Crossing, cell: Emergent, tests: int) -> Estimate:
         p_adjusted=cell.q,
         tests=tests,
     )
-
-
-def _judged(estimate: Estimate, cell: Emergent) -> Estimate:
-    emerges = cell.q < FALSE_DISCOVERY
-    says = "emerges" if emerges else "not distinguishable from its parts"
-    return replace(estimate, verdict=says, beyond_noise=emerges)
 
 
 def place(table: Crossing, cell: Emergent) -> dict[str, str]:
@@ -213,14 +208,11 @@ class ExpectedTraits:
         for cell in listed:
             pair = table.pairs[cell.pair].name
             if pair in self.groups:
-                values.setdefault((pair, self._name(table, cell)), []).append(cell.increase)
+                trait = table.traits[cell.trait]
+                side = side_of(trait.dimension, cell.pole)
+                name = side if self.by_dimension else trait.head(POLES[cell.pole])
+                values.setdefault((pair, name), []).append(cell.increase)
         return {cell: fmean(known) for cell, known in values.items()}
-
-    def _name(self, table: Crossing, cell: Emergent) -> str:
-        trait = table.traits[cell.trait]
-        if self.by_dimension:
-            return side_of(trait.dimension, cell.pole)
-        return trait.head(POLES[cell.pole])
 
 
 def side_of(dimension: str, pole: int) -> str:
@@ -231,29 +223,25 @@ def read_expected(path: Path, pairs: Sequence[str], traits: Sequence[Trait]) -> 
     """A table of `group, adjective`, or of `group, dimension, side`: left (low) or right (high)."""
     first = next((row for _, row in read_table(path, ["group"])), {})
     by_dimension = "dimension" in first and "adjective" not in first
+    adjectives = [trait.head(pole) for trait in traits for pole in POLES]
+    dimensions = list(dict.fromkeys(trait.dimension for trait in traits))
     cells = set()
     for line, row in read_table(path, DIMENSIONS if by_dimension else ADJECTIVES):
         where, group = f"{path}, line {line}", row["group"].strip()
         _check(where, "pair of groups", group, pairs)
-        cells.add((group, (_side if by_dimension else _adjective)(where, row, traits)))
+        if by_dimension:
+            dimension = _check(where, "dimension", row["dimension"].strip(), dimensions)
+            side = _check(where, "side", row["side"].strip().lower(), list(SIDES))
+            cells.add((group, side_of(dimension, SIDES[side])))
+        else:
+            adjective = _check(where, "adjective", row["adjective"].strip(), adjectives)
+            cells.add((group, adjective))
     if not cells:
         raise DataError(
             f"{path} has no rows. There is nothing to compare with. "
             "Check that it is the right file."
         )
     return ExpectedTraits(frozenset(cells), by_dimension)
-
-
-def _adjective(where: str, row: Mapping[str, str], traits: Sequence[Trait]) -> str:
-    adjectives = [trait.head(pole) for trait in traits for pole in POLES]
-    return _check(where, "adjective", row["adjective"].strip(), adjectives)
-
-
-def _side(where: str, row: Mapping[str, str], traits: Sequence[Trait]) -> str:
-    dimensions = list(dict.fromkeys(trait.dimension for trait in traits))
-    dimension = _check(where, "dimension", row["dimension"].strip(), dimensions)
-    side = _check(where, "side", row["side"].strip().lower(), list(SIDES))
-    return side_of(dimension, SIDES[side])
 
 
 def _check(where: str, kind: str, name: str, known: Sequence[str]) -> str:
@@ -285,22 +273,18 @@ def agreement(
             yield replace(empty, why="nothing emerges in these pairs")
             continue
         low, high = wilson(right, out_of, settings.level)
+        is_chance = low <= chance <= high
+        beside = "above chance" if low > chance else "below chance"
         yield replace(
             empty,
             value=right / out_of,
             low=low,
             high=high,
             n=right,
-            verdict=_verdict(low, high, chance),
-            beyond_noise=not low <= chance <= high,
+            verdict="not distinguishable from chance" if is_chance else beside,
+            beyond_noise=not is_chance,
             interval="Wilson",
         )
         yield Coverage(len(cells)).estimate(
             f"{name}_chance", {}, None, value=chance, interval="none: a share that is known"
         )
-
-
-def _verdict(low: float, high: float, chance: float) -> str:
-    if low <= chance <= high:
-        return "not distinguishable from chance"
-    return "above chance" if low > chance else "below chance"
