@@ -15,8 +15,8 @@ from stereometer.readings.reading import (
     ALL_ITEMS,
     PERCENT,
     PartQuestion,
-    Reading,
     SweptPart,
+    WayReading,
     counted,
     parts_of,
 )
@@ -76,7 +76,7 @@ def curve(asked: PartQuestion) -> list[Estimate]:
     ]
 
 
-def _joint(asked: PartQuestion, readings: Sequence[Reading]) -> Joint:
+def _joint(asked: PartQuestion, readings: Sequence[WayReading]) -> Joint:
     settings, tables = asked.settings, [asked.clusters(reading) for reading in readings]
     sums, sizes = (np.stack(columns, axis=1) for columns in zip(*tables, strict=True))
     there = (sizes > 0).any(axis=1)
@@ -180,7 +180,7 @@ def _first(asked: PartQuestion) -> Way | None:
     scored = (
         way
         for way in asked.ways
-        if counted(asked, Reading(way, averaging, ALL_ITEMS)).value is not None
+        if counted(asked, WayReading(way, averaging, ALL_ITEMS)).value is not None
     )
     return next(scored, None)
 

@@ -114,7 +114,7 @@ FEWEST_UNITS = 6
 
 
 @dataclass(frozen=True)
-class Reading:
+class WayReading:
     """A way of asking, of averaging, and a set of items."""
 
     way: Way
@@ -144,27 +144,27 @@ class PartQuestion:
         return {"task": self.part.name, "question": self.question.id}
 
     @property
-    def readings(self) -> list[Reading]:
+    def readings(self) -> list[WayReading]:
         """Where every term has as many items, averaging by term and by item is one reading."""
         return [
-            Reading(way, averaging, items)
+            WayReading(way, averaging, items)
             for way in self.ways
             for items in self.part.item_sets
             for averaging in self.part.averagings[: 1 if self.is_even(way, items) else None]
         ]
 
-    def clusters(self, of: Reading, points: Sequence[float] = SIGNED) -> PerUnit:
+    def clusters(self, of: WayReading, points: Sequence[float] = SIGNED) -> PerUnit:
         return self.part.clusters(of.way.id, of.averaging, of.items, points)
 
     def is_even(self, way: Way, items: str) -> bool:
         sizes = self.part.clusters(way.id, BY_ITEM, items).sizes
         return len(set(sizes[sizes > 0])) < 2
 
-    def place(self, reading: Reading) -> Slice:
+    def place(self, reading: WayReading) -> Slice:
         return {**self.slice, "measure": reading.way.measure, **reading.choices}
 
 
-def counted(asked: PartQuestion, reading: Reading) -> Estimate:
+def counted(asked: PartQuestion, reading: WayReading) -> Estimate:
     """A reading's value and interval, or why it has none; not judged yet."""
     part = asked.part
     asked_items = int(part.kept(reading.items).sum())
@@ -190,7 +190,7 @@ def counted(asked: PartQuestion, reading: Reading) -> Estimate:
 
 
 def _shortfall(
-    asked: PartQuestion, reading: Reading, coverage: Coverage, tied: int, units: int
+    asked: PartQuestion, reading: WayReading, coverage: Coverage, tied: int, units: int
 ) -> str | None:
     way, settings = reading.way.id, asked.settings
     if why := asked.withheld.get(way) or coverage.shortfall(settings):

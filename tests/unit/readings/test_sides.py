@@ -12,8 +12,8 @@ from stereometer.readings.reading import (
     CLEAN,
     LEAST,
     PartQuestion,
-    Reading,
     SweptPart,
+    WayReading,
     counted,
     parts_of,
 )
@@ -58,7 +58,7 @@ def uneven() -> SweptPart:
 def test_by_term_every_term_counts_the_same_and_by_item_every_item() -> None:
     part = uneven()
     by_term, by_item = (
-        counted(asked(part, FIRST), Reading(FIRST, averaging, "all")).value
+        counted(asked(part, FIRST), WayReading(FIRST, averaging, "all")).value
         for averaging in ("term", "item")
     )
     assert by_term == pytest.approx(100 * 6 / 7)
@@ -90,7 +90,7 @@ def test_ties_count_half_and_the_bounds_say_what_if_not() -> None:
     rng = np.random.default_rng(0)
     sides = [list(rng.choice([-1.0, 0.0, 1.0], 4, p=[0.4, 0.05, 0.55])) for _ in range(20)]
     (part,) = parts_of(CAT, items({SECOND.id: sides}))
-    row = counted(asked(part, SECOND, ties=1.0), Reading(SECOND, "term", "all"))
+    row = counted(asked(part, SECOND, ties=1.0), WayReading(SECOND, "term", "all"))
     flat = np.array(sides)
     assert row.ties == (flat == 0).sum() > 0
     assert row.value == pytest.approx(50 + 50 * flat.mean())
@@ -103,7 +103,7 @@ def test_ties_count_half_and_the_bounds_say_what_if_not() -> None:
 def test_too_many_ties_leave_no_score() -> None:
     sides = [[0.0, 1.0, 1.0, -1.0]] * 12
     (part,) = parts_of(CAT, items({FIRST.id: sides}))
-    row = counted(asked(part, FIRST), Reading(FIRST, "term", "all"))
+    row = counted(asked(part, FIRST), WayReading(FIRST, "term", "all"))
     assert row.value is None
     assert row.why == "undetermined: 25 % ties"
 
@@ -135,7 +135,7 @@ def test_items_of_the_same_texts_are_one_unit_and_no_term() -> None:
             for at in range(30)]  # fmt: skip
     twice = [*once, *(replace(score, item=f"{score.item} again") for score in once)]
     one, two = (
-        counted(asked(parts_of(PAIR, scores)[0], FIRST), Reading(FIRST, "item", "all"))
+        counted(asked(parts_of(PAIR, scores)[0], FIRST), WayReading(FIRST, "item", "all"))
         for scores in (once, twice)
     )
     assert (two.value, two.low, two.high, two.p) == pytest.approx(
@@ -146,7 +146,7 @@ def test_items_of_the_same_texts_are_one_unit_and_no_term() -> None:
 
 def test_few_terms_cannot_be_tested_by_swaps() -> None:
     (part,) = parts_of(CAT, items({FIRST.id: [[1.0, 1.0]] * 5}))
-    row = counted(asked(part, FIRST), Reading(FIRST, "term", "all"))
+    row = counted(asked(part, FIRST), WayReading(FIRST, "term", "all"))
     assert row.why == "only 5 target terms, and swapping labels needs 6"
 
 
