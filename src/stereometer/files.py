@@ -46,7 +46,19 @@ def _opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
     """The bytes of a plain or gzip-compressed file that is small enough, unpacked as they are
     read."""
     try:
-        _check_place(path)
+        try:
+            known = path.stat()
+        except FileNotFoundError:
+            raise DataError(f"{path} was not found. Check the path.") from None
+        if stat.S_ISDIR(known.st_mode):
+            raise DataError(f"{path} is a folder. A file is needed here. Name the file inside it.")
+        if not stat.S_ISREG(known.st_mode):
+            raise DataError(
+                f"{path} is a pipe or a device. It cannot be read twice, and may never end. Save "
+                "what it gives to a file, and name that."
+            )
+        if known.st_size > LARGEST:
+            raise _too_large(path)
         with path.open("rb") as file:
             start = file.read(4)
             file.seek(0)
@@ -62,22 +74,6 @@ def _opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
         raise DataError(
             f"{path} cannot be read: {error}. The file may be cut off or protected. Fetch it again."
         ) from None
-
-
-def _check_place(path: Path) -> None:
-    try:
-        known = path.stat()
-    except FileNotFoundError:
-        raise DataError(f"{path} was not found. Check the path.") from None
-    if stat.S_ISDIR(known.st_mode):
-        raise DataError(f"{path} is a folder. A file is needed here. Name the file inside it.")
-    if not stat.S_ISREG(known.st_mode):
-        raise DataError(
-            f"{path} is a pipe or a device. It cannot be read twice, and may never end. Save what "
-            "it gives to a file, and name that."
-        )
-    if known.st_size > LARGEST:
-        raise _too_large(path)
 
 
 def _check_kind(path: Path, start: bytes) -> None:

@@ -83,33 +83,28 @@ def declared(verb: Callable[..., Any]) -> Iterator[VerbParameter]:
     """The parameters of a verb that can be typed, in the order of its signature."""
     hints = get_type_hints(verb, include_extras=True)
     for name, parameter in signature(verb).parameters.items():
-        hint = hints.get(name)
-        if parameter.kind is Parameter.VAR_KEYWORD:
-            for group in _groups(hint):
+        hint, kind = hints.get(name), parameter.kind
+        bare, option = _parts(hint)
+        if kind is Parameter.VAR_KEYWORD:
+            # Classes whose fields are keywords: a TypedDict, or `Annotated[Any, ADataclass, ...]`.
+            is_typed = get_origin(hint) is Unpack
+            for group in get_args(hint) if is_typed else getattr(hint, "__metadata__", ()):
                 for field, inner in get_type_hints(group, include_extras=True).items():
-                    option = _option(inner)
+                    bare, option = _parts(inner)
                     if option is not None:
                         default = getattr(group, field, option.default)
-                        yield VerbParameter(field, _bare(inner), option, default)
-        elif (option := _option(hint)) is not None:
-            default, bare = parameter.default, _bare(hint)
-            if parameter.kind is Parameter.VAR_POSITIONAL:
-                several = Sequence[bare]  # type: ignore[valid-type]
-                yield VerbParameter(name, several, option, default, parameter.kind)
-            else:
-                yield VerbParameter(name, bare, option, default, parameter.kind)
+                        yield VerbParameter(field, bare, option, default)
+        elif option is not None:
+            of = Sequence[bare] if kind is Parameter.VAR_POSITIONAL else bare  # type: ignore[valid-type]
+            yield VerbParameter(name, of, option, parameter.default, kind)
 
 
-def _groups(hint: Any) -> tuple[Any, ...]:
-    """Classes whose fields are keywords: a TypedDict, or `Annotated[Any, ADataclass, ...]`."""
-    is_typed = get_origin(hint) is Unpack
-    return get_args(hint) if is_typed else getattr(hint, "__metadata__", ())
-
-
-def _option(hint: Any) -> Option | None:
+def _parts(hint: Any) -> tuple[Any, Option | None]:
+    """The type that Python takes, and what it means."""
     known = (each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Option | str))
     first = next(known, None)
-    return Option(first) if isinstance(first, str) else first
+    bare = hint.__origin__ if get_origin(hint) is Annotated else hint
+    return bare, Option(first) if isinstance(first, str) else first
 
 
 def _words(hint: Any) -> Any:
@@ -120,10 +115,6 @@ def _words(hint: Any) -> Any:
         each = _words(get_args(several[0])[0])
         return list[each]  # type: ignore[valid-type]
     return Path if str in inner and Path in inner else hint
-
-
-def _bare(hint: Any) -> Any:
-    return hint.__origin__ if get_origin(hint) is Annotated else hint
 
 
 Args = ParamSpec("Args")

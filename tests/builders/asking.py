@@ -19,7 +19,8 @@ def answered(
 ) -> dict[str, Answer]:
     """One window's answers, from the cache or from the model, kept as a run keeps them."""
     keeper = Keeper(engine, cache, clock)
-    answers = keeper.known(list(requests))
+    keeper.write()
+    answers = cache.get(keeper.identity, list(requests))
     tally.from_cache += len(answers)
     missing = {key: request for key, request in requests.items() if key not in answers}
     try:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperGroup
@@ -37,9 +37,7 @@ class CommandList(TyperGroup):
         with parsed():
             return super().invoke(ctx)
 
-    @property
-    def sections(self) -> Mapping[str, Mapping[str, Command | CommandGroup]]:
-        return SECTIONS
+    sections: ClassVar[Mapping[str, Mapping[str, Command | CommandGroup]]] = {}
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [name for entries in self.sections.values() for name in entries]
@@ -85,7 +83,7 @@ def _sections() -> dict[str, dict[str, Command | CommandGroup]]:
     return sections
 
 
-SECTIONS = _sections()
+SECTIONS = CommandList.sections = _sections()
 app = typer.Typer(
     name="stereometer",
     cls=CommandList,
@@ -108,14 +106,10 @@ def root(
 
 
 def main() -> None:
-    _mend_streams()
-    app()
-
-
-def _mend_streams() -> None:
     """Output that is closed is thrown away; where it takes few characters, others become `?`."""
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.encoding.lower() != "utf-8":
             stream.reconfigure(errors="replace")
+    app()

@@ -40,12 +40,6 @@ WAYS = {"slices": SLICES, "every-slice": EVERY_SLICE, "json": JSON}
 class Untyped(TyperCommand):
     """Its help names arguments without their Python types, and has options under headings."""
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        for parameter in self.params:
-            if parameter.param_type_name == "argument":
-                parameter.display_type_rich = lambda ctx: ""  # type: ignore[attr-defined]
-
     def invoke(self, ctx: Any) -> Any:
         sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
         TYPED.set({name for name, source in sources.items() if source.name != "DEFAULT"})
@@ -98,18 +92,20 @@ class Command:
         lines = "\n".join(f"  stereometer {example}" for example in self.examples)
         # \b keeps the line breaks.
         epilog = f"Examples:\n\n\b\n{lines}" if lines else None
-        app.command(name, cls=Untyped, help=self.about, epilog=epilog)(guarded(self._call()))
-        return typer.main.get_command(app)
-
-    def _call(self) -> Callable[..., None]:
         parameters = [_parameter(each) for each in self.parameters]
 
         def call(**values: Any) -> None:
-            self.run(values)
+            with guarded():
+                self.run(values)
 
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {each.name: each.annotation for each in parameters}
-        return call
+        app.command(name, cls=Untyped, help=self.about, epilog=epilog)(call)
+        command: Any = typer.main.get_command(app)
+        for parameter in command.params:
+            if parameter.param_type_name == "argument":
+                parameter.display_type_rich = lambda ctx: ""
+        return command
 
     def run(self, values: dict[str, Any]) -> None:
         ways = {way.name: values[way.name] for way in self.ways}
@@ -155,7 +151,9 @@ def _parameter(each: VerbParameter) -> inspect.Parameter:
         settings["max"] = option.most
     if not option.has_default:
         settings["show_default"] = False
-    names = list(option.flags) or _flags(each)
+    # A flag that is off has no --no-flag; typer names those that are on.
+    own = [f"--{each.name.strip('_').replace('_', '-')}"]
+    names = list(option.flags) or (own if words is bool and default is False else [])
     kind = typer.Argument(**settings) if is_argument else typer.Option(*names, **settings)
     if default is not inspect.Parameter.empty and (default is None or default == ()):
         default, words = None, words | None
@@ -165,13 +163,6 @@ def _parameter(each: VerbParameter) -> inspect.Parameter:
         default=default,
         annotation=Annotated[words, kind],
     )
-
-
-def _flags(each: VerbParameter) -> list[str]:
-    """A flag that is off has no --no-flag; typer names those that are on."""
-    if each.words is bool and each.default is not False:
-        return []
-    return [f"--{each.name.strip('_').replace('_', '-')}"] if each.words is bool else []
 
 
 BY_TYPE = {bool: None, int: "N", float: "NUMBER", Path: "PATH"}

@@ -7,21 +7,19 @@
 from __future__ import annotations
 
 import errno
-import functools
 import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ParamSpec, cast
+from typing import Any, cast
 
 import typer
 
 from stereometer.errors import StereometerError, UsageError, did_you_mean
 from stereometer.show.control import visible
 
-Args = ParamSpec("Args")
 INTERRUPTED = 130
 USAGE = cast(type[Exception], typer.BadParameter.__base__)
 """What the parser raises, whichever library typer brings it from."""
@@ -34,34 +32,30 @@ NOT_A_NUMBER = re.compile(r"be a valid (\w+), unable to parse string as an? \w+"
 NUMBERS = {"integer": "be a whole number", "number": "be a number"}
 
 
-def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
-    """The command with errors printed as a sentence and turned into exit codes."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Args.args, **kwargs: Args.kwargs) -> None:
-        try:
-            with _terminable():
-                command(*args, **kwargs)
-                sys.stdout.flush()
-        except StereometerError as error:
-            say(f"error: {error}")
-            raise typer.Exit(error.exit_code) from None
-        except KeyboardInterrupt:
-            say("interrupted: answers so far are kept; run the same command again to go on.")
-            raise typer.Exit(INTERRUPTED) from None
-        except BrokenPipeError:
-            # The reader of our output went away (`| head`): leave quietly.
-            _drop_output()
-            raise typer.Exit(0) from None
-        except OSError as error:
-            # Files and the cache explain themselves: here the disk is full under our own output.
-            if error.errno != errno.ENOSPC:
-                raise
-            _drop_output()
-            say("error: The output cannot be written. The disk is full. Send it somewhere else.")
-            raise typer.Exit(1) from None
-
-    return wrapped
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Errors of a command are printed as a sentence and turned into exit codes."""
+    try:
+        with _terminable():
+            yield
+            sys.stdout.flush()
+    except StereometerError as error:
+        say(f"error: {error}")
+        raise typer.Exit(error.exit_code) from None
+    except KeyboardInterrupt:
+        say("interrupted: answers so far are kept; run the same command again to go on.")
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): leave quietly.
+        _drop_output()
+        raise typer.Exit(0) from None
+    except OSError as error:
+        # Files and the cache explain themselves: here the disk is full under our own output.
+        if error.errno != errno.ENOSPC:
+            raise
+        _drop_output()
+        say("error: The output cannot be written. The disk is full. Send it somewhere else.")
+        raise typer.Exit(1) from None
 
 
 @contextmanager

@@ -15,8 +15,8 @@ import sqlite3
 import sys
 import time
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from hashlib import blake2b, sha256
 from pathlib import Path
 from shutil import copyfile
@@ -26,7 +26,7 @@ from filelock import BaseFileLock, FileLock
 from platformdirs import user_cache_path
 
 from stereometer.errors import StereometerError
-from stereometer.types import Answer
+from stereometer.types import Answer, Row
 from stereometer.types.opener import Records
 
 LOG = logging.getLogger("stereometer")
@@ -72,7 +72,7 @@ def cache_key(identity: str, request_key: str) -> bytes:
     return sha256(f"{identity}:{request_key}".encode()).digest()
 
 
-class Cache:
+class Cache(AbstractContextManager["Cache"]):
     """Answers of one model identity; `get` and `put` work on many keys at once."""
 
     def __init__(
@@ -84,14 +84,10 @@ class Cache:
         """One process only, with a journal that also works on a network's file system."""
         self._connection = self._open()
 
-    def __enter__(self) -> Cache:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
+    def close(self, *error: object) -> None:
         self._connection.close()
+
+    __exit__ = close
 
     def _open(self) -> sqlite3.Connection:
         try:
@@ -407,20 +403,16 @@ def pack(answer: Answer) -> tuple[str, bytes]:
 def unpack(layout: str | bytes, numbers: bytes) -> Answer:
     values = array("d")
     values.frombytes(numbers)
-    rows, text, end = json.loads(layout)
-    return Answer(tuple(_rows(rows, _little(values))), text, end)
-
-
-def _rows(
-    layout: Iterable[list[tuple[str, int]]], values: array[float]
-) -> Iterator[dict[str, array[float]]]:
-    start = 0
-    for columns in layout:
+    values, start = _little(values), 0
+    layouts, text, end = json.loads(layout)
+    rows: list[Row] = []
+    for columns in layouts:
         row = {}
         for name, length in columns:
             row[name] = values[start : start + length]
             start += length
-        yield row
+        rows.append(row)
+    return Answer(tuple(rows), text, end)
 
 
 def _little(values: array[float]) -> array[float]:

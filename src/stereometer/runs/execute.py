@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from stereometer import catalog
 from stereometer.files import read_json, replacing, to_json
@@ -20,7 +20,7 @@ from stereometer.runs.cache import Cache
 from stereometer.runs.progress import Watch, watched_by
 from stereometer.runs.runner import Engine, Progress, Serial, Tally, computed, silent
 from stereometer.runs.stored import Run
-from stereometer.types import Asking, Backend, Job, Result, Score
+from stereometer.types import Asking, Backend, Job, Score
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
@@ -44,7 +44,7 @@ def execute(
     place = place or store.place_of(job)
     with store.claimed(place, job.plan) as finished:
         if finished is not None:
-            known = _placed(finished, job)
+            known = replace(finished, settings={**finished.settings, **job.series})
             if known != finished:
                 store.keep(place, known, read_json(place / store.RUN))
             return Run(known, place)
@@ -53,22 +53,27 @@ def execute(
         asked = _scores(job, cache, engines, tally, progress)
         with replacing(place / store.SCORES) as file, closing(asked) as scores:
             estimates = job.summarize(_written(scores, job, file, digest))
-        described = replace(job.describe(estimates), scores_digest=digest.hexdigest())
-        result = replace(_placed(described, job), folder=place.resolve())
+        described = job.describe(estimates)
+        result = replace(
+            described,
+            scores_digest=digest.hexdigest(),
+            # With its place in a series, also where it was measured before there was one.
+            settings={**described.settings, **job.series},
+            folder=place.resolve(),
+        )
+        python = platform.python_version()
         record = {
             "schema": store.RUN_SCHEMA,
             "plan": job.plan,
-            **_record(started, time.monotonic() - begun, tally),
+            "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+            "seconds": round(time.monotonic() - begun, 3),
+            "asked": asdict(tally),
+            "machine": f"{platform.system()} {platform.machine()}, Python {python}",
         }
         if isinstance(job.source, Asking) and (workers := engines(job.source.backend).record):
             record["workers"] = workers
         store.keep(place, result, record)
     return Run(result, place)
-
-
-def _placed(result: Result, job: Job) -> Result:
-    """With its place in a series, also where it was measured before there was one."""
-    return replace(result, settings={**result.settings, **job.series})
 
 
 def _scores(
@@ -107,15 +112,6 @@ def _written(scores: Iterable[Score], job: Job, file: IO[str], digest: Hash) -> 
         file.write(line)
         digest.update(line.encode())
         yield kept
-
-
-def _record(started: float, seconds: float, tally: Tally) -> dict[str, Any]:
-    return {
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
-        "seconds": round(seconds, 3),
-        "asked": asdict(tally),
-        "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-    }
 
 
 def execute_all(

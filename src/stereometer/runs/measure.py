@@ -134,7 +134,11 @@ def job_for(
     card = replace(model.card, name=called) if called else model.card
     methods: list[Method] = [catalog.find("method", name) for name in measures]
     for method in methods:
-        _check_variant(method, settings)
+        if settings.variant not in method.variants:
+            raise UsageError(
+                f"{method.name} has no variant '{settings.variant}'. "
+                f"It has {' and '.join(method.variants)}. Choose one of those."
+            )
     if isinstance(model, System):
         return _system_job(benchmark, shape, methods[0], model, card, settings, limit)
     method, measure = _first_answerable(methods, model, settings, options or {}, benchmark.defaults)
@@ -189,14 +193,6 @@ def _system_job(
     return measurement.job(counted, lambda: system.scores(items, settings.variant))
 
 
-def _check_variant(method: Method, settings: Settings) -> None:
-    if settings.variant not in method.variants:
-        raise UsageError(
-            f"{method.name} has no variant '{settings.variant}'. "
-            f"It has {' and '.join(method.variants)}. Choose one of those."
-        )
-
-
 def bound(
     method: Method, backend: Backend, settings: Settings, options: Mapping[str, Any]
 ) -> Measure:
@@ -219,7 +215,12 @@ def _first_answerable(
 ) -> tuple[Method, Measure]:
     refusals: list[ModelError] = []
     for method in methods:
-        _check_options(method, options)
+        known = {field.name for field in fields(method.options)}
+        if unknown := [name for name in options if name not in known]:
+            flag = unknown[0].replace("_", "-")
+            raise UsageError(
+                f"{method.name} has no --{flag}. It would change nothing. Leave the option out."
+            )
         try:
             return method, bound(method, backend, settings, {**defaults, **options})
         except ModelError as error:
@@ -228,16 +229,6 @@ def _first_answerable(
     raise ModelError(
         f"{refusals[0]} It can answer {', '.join(others)}." if others else str(refusals[0])
     )
-
-
-def _check_options(method: Method, options: Mapping[str, Any]) -> None:
-    known = {field.name for field in fields(method.options)}
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        flag = unknown[0].replace("_", "-")
-        raise UsageError(
-            f"{method.name} has no --{flag}. It would change nothing. Leave the option out."
-        )
 
 
 def answerable(backend: Backend, settings: Settings) -> list[str]:

@@ -30,36 +30,22 @@ def opened(
     """The model for as long as it is asked; one in memory is left as it was."""
     if isinstance(model, str | Path):
         check_names([str(model)], ())
-        yield open_for(engines or Engines(), str(model), seed, options)
+    # A budget that is misspelt is refused, also for a model that costs nothing.
+    budget_of(options.get("budget"), options.get("price"))
+    if isinstance(model, str | Path):
+        engines = engines or Engines()
+        name, loading = str(model), engines.loading(options)
+        found = open_model(name, seed, loading, when_asked=True)
+        if engines.hands.elsewhere and not isinstance(found, System):
+            engines.remember(found, model_spec(name, seed, loading))
+        yield found
         return
-    check_budget(options)
     from stereometer.backends.local.opener import held
 
-    with held(model, _of_the_model(options)) as backend:
-        yield backend
-
-
-def open_for(
-    engines: Engines, name: str, seed: int, options: Mapping[str, Any]
-) -> Backend | System:
-    """The model, which workers, if there are any, will open too."""
-    check_budget(options)
-    loading = engines.loading(options)
-    model = open_model(name, seed, loading, when_asked=True)
-    if engines.hands.elsewhere and not isinstance(model, System):
-        engines.remember(model, model_spec(name, seed, loading))
-    return model
-
-
-def _of_the_model(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what says who answers, and whether."""
+    # What says who answers, and whether, is not of the model.
     others = {*Workers.__annotations__, "dry_run"}
-    return {name: value for name, value in options.items() if name not in others}
-
-
-def check_budget(options: Mapping[str, Any]) -> None:
-    """Raises for a budget that is misspelt, also for a model that costs nothing."""
-    budget_of(options.get("budget"), options.get("price"))
+    with held(model, {key: of for key, of in options.items() if key not in others}) as backend:
+        yield backend
 
 
 def named(

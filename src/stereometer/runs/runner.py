@@ -64,32 +64,25 @@ class Serial:
     record: Mapping[str, Any] = {}
 
     def __init__(self, backend: Backend) -> None:
-        self.backend = backend
-
-    @property
-    def keep_every(self) -> int:
-        return self.backend.abilities.keep_every
+        self.backend, self.keep_every = backend, backend.abilities.keep_every
 
     def stream(self, windows: Windows) -> Iterator[Mapping[str, Answer]]:
-        for window in windows:
-            yield from ({key: answer} for key, answer in self.answer(window))
-            yield {}
-
-    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
-        open_keys = set(requests)
-        for key, answer in self.backend.answer(requests):
-            if key not in open_keys:
+        for requests in windows:
+            open_keys = set(requests)
+            for key, answer in self.backend.answer(requests):
+                if key not in open_keys:
+                    raise ModelError(
+                        f"{self.backend.card.name} answered a request twice or one it was not "
+                        "asked. That is a fault of the backend. Report it."
+                    )
+                open_keys.discard(key)
+                yield {key: answer}
+            if open_keys:
                 raise ModelError(
-                    f"{self.backend.card.name} answered a request twice or one it was not asked. "
-                    "That is a fault of the backend. Report it."
+                    f"{self.backend.card.name} left {len(open_keys)} of {len(requests)} requests "
+                    "without an answer. That is a fault of the backend. Report it."
                 )
-            open_keys.discard(key)
-            yield key, answer
-        if open_keys:
-            raise ModelError(
-                f"{self.backend.card.name} left {len(open_keys)} of {len(requests)} requests "
-                "without an answer. That is a fault of the backend. Report it."
-            )
+            yield {}
 
 
 WINDOW = 4096
@@ -189,11 +182,6 @@ class Keeper:
             self.cache.put(self.identity, self.fresh)
         self.fresh, self.since = {}, self.clock()
 
-    def known(self, keys: list[str]) -> dict[str, Answer]:
-        """Answers that are there already, those of this run among them."""
-        self.write()
-        return self.cache.get(self.identity, keys)
-
 
 @dataclass
 class Waiting:
@@ -203,15 +191,8 @@ class Waiting:
     answers: dict[str, Answer]
     missing: set[str]
     tokens: int
-
-    @property
-    def size(self) -> int:
-        return len(self.answers) + len(self.missing)
-
-    @property
-    def items_answered(self) -> int:
-        """By the share of requests that are answered."""
-        return len(self.plans) * len(self.answers) // max(1, self.size)
+    size: int
+    """How many distinct requests."""
 
 
 class Pipeline:
@@ -225,34 +206,26 @@ class Pipeline:
     def feed(self) -> Windows:
         """What is to be asked; empty where all is known, or enough is under way."""
         for plans in windows(planned(self.asking.items, self.asking.measure)):
-            while self._is_full():
+            while (
+                sum(window.tokens for window in self.waiting) >= AHEAD_TOKENS
+                or sum(window.size for window in self.waiting) >= AHEAD_REQUESTS
+            ):
                 yield {}
-            yield self._begun(plans)
-
-    def _is_full(self) -> bool:
-        tokens = sum(window.tokens for window in self.waiting)
-        requests = sum(window.size for window in self.waiting)
-        return tokens >= AHEAD_TOKENS or requests >= AHEAD_REQUESTS
-
-    def _begun(self, plans: list[Planned]) -> dict[str, Request]:
-        requests = distinct(plans)
-        new = [key for key in requests if key not in self.under_way]
-        answers = self.keeper.known(new)
-        tokens = sum(request.tokens for request in requests.values())
-        window = Waiting(plans, answers, requests.keys() - answers.keys(), tokens)
-        self._count(window)
-        self.waiting.append(window)
-        asked = {key: requests[key] for key in new if key not in answers}
-        for key in window.missing:
-            self.under_way.setdefault(key, []).append(window)
-        return asked
-
-    def _count(self, window: Waiting) -> None:
-        tally = self.tally
-        tally.requests += sum(len(list(plan)) for plan in window.plans)
-        tally.distinct += window.size
-        tally.tokens += window.tokens
-        tally.from_cache += len(window.answers)
+            requests, tally, keeper = distinct(plans), self.tally, self.keeper
+            new = [key for key in requests if key not in self.under_way]
+            keeper.write()  # so that the cache gives answers of this run, too
+            answers = keeper.cache.get(keeper.identity, new)
+            tokens = sum(request.tokens for request in requests.values())
+            missing = requests.keys() - answers.keys()
+            window = Waiting(plans, answers, missing, tokens, len(requests))
+            tally.requests += sum(len(list(plan)) for plan in plans)
+            tally.distinct += window.size
+            tally.tokens += tokens
+            tally.from_cache += len(answers)
+            self.waiting.append(window)
+            for key in missing:
+                self.under_way.setdefault(key, []).append(window)
+            yield {key: requests[key] for key in new if key not in answers}
 
     def arrived(self, answers: Mapping[str, Answer]) -> None:
         """The first answer to a request counts; one that nobody waits for is dropped."""
@@ -272,7 +245,11 @@ class Pipeline:
             self.tally.items += len(window.plans)
 
     def tell(self, progress: Progress) -> None:
-        done = self.tally.items + sum(window.items_answered for window in self.waiting)
+        # Of what waits, by the share of requests that are answered.
+        done = self.tally.items + sum(
+            len(window.plans) * len(window.answers) // max(1, window.size)
+            for window in self.waiting
+        )
         status = [self.engine.status] if self.engine.status else []
         progress(done, len(self.asking.items), *status)
 
@@ -300,9 +277,12 @@ def scored(plan: Planned, measure: Measure, answers: Mapping[str, Answer]) -> Sc
         return Score(item.id, item.slices, {}, plan.skipped, item.texts)
     try:
         exchanged = {
-            name: [(request, _whole(answers[request.key])) for request in asked]
+            name: [(request, answers[request.key]) for request in asked]
             for name, asked in plan.requests.items()
         }
+        for answer in (answer for asked in exchanged.values() for _, answer in asked):
+            if answer.text is None and not answer.rows:  # it says why, and its item is skipped
+                raise Skip(answer.end or "no answer")
         score = measure.score(item, exchanged)
         if not all(map(math.isfinite, score.values.values())):
             raise Skip(NOT_FINITE)
@@ -311,10 +291,3 @@ def scored(plan: Planned, measure: Measure, answers: Mapping[str, Answer]) -> Sc
     except Skip as skip:
         score = Score(item.id, item.slices, {}, skip.reason, item.texts)
     return score if score.skipped is None else replace(score, unanswered=True)
-
-
-def _whole(answer: Answer) -> Answer:
-    """An answer with rows or text; one that has neither says why, and its item is skipped."""
-    if answer.text is None and not answer.rows:
-        raise Skip(answer.end or "no answer")
-    return answer

@@ -74,8 +74,17 @@ class ModelName:
 
     @classmethod
     def parse(cls, text: str, schemes: Collection[str] = ()) -> ModelName:
-        """With one of these schemes or none: an opener reads what stands behind its own."""
-        base, wrapper = _wrapped(text)
+        """With one of these schemes or none: an opener reads what stands behind its own.
+
+        What is a path itself has no mitigation. Names of files may hold the sign: the longest part
+        after one that exists is the mitigation.
+        """
+        base, wrapper = text, None
+        if SIGN in text and not Path(text).exists():
+            places = [at for at, sign in enumerate(text) if sign == SIGN]
+            there = (at for at in places if text[at + 1 :] and Path(text[at + 1 :]).exists())
+            at = next(there, places[-1])
+            base, wrapper = text[:at], text[at + 1 :]
         scheme, colon, rest = base.partition(":")
         if colon and scheme in schemes:
             return cls(rest, scheme, wrapper=wrapper)
@@ -129,16 +138,3 @@ class ModelName:
                 "numbers would be those of the unchanged model. Check the path after the +."
             )
         return self
-
-
-def _wrapped(text: str) -> tuple[str, str | None]:
-    """The base and the mitigation; what is a path itself has no mitigation.
-
-    The longest part after a sign that exists is the mitigation: names of files may hold the sign.
-    """
-    if SIGN not in text or Path(text).exists():
-        return text, None
-    places = [at for at, sign in enumerate(text) if sign == SIGN]
-    there = (at for at in places if text[at + 1 :] and Path(text[at + 1 :]).exists())
-    at = next(there, places[-1])
-    return text[:at], text[at + 1 :]

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -79,7 +79,7 @@ def threads_for(workers: int, threads: int | None) -> int:
     return max(1, (threads or os.cpu_count() or 1) // max(1, workers))
 
 
-class Engines:
+class Engines(AbstractContextManager["Engines"]):
     """Gives each model its engine; workers stay for as long as the model is asked, so several
     benchmarks and measures load it once."""
 
@@ -88,16 +88,12 @@ class Engines:
         self.specs: dict[str, ModelSpec] = {}
         self.pool: Pool | None = None
 
-    def __enter__(self) -> Engines:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
+    def close(self, *error: object) -> None:
         if self.pool is not None:
             self.pool.close()
             self.pool = None
+
+    __exit__ = close
 
     def loading(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """How a model is loaded: with the threads that each worker on this machine has."""
