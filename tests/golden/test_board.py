@@ -8,7 +8,7 @@ import pytest
 
 import stereometer
 from stereometer.exports.board.site import build, rank_words
-from stereometer.exports.board.tables import Ranked
+from stereometer.exports.board.tables import RankedValue
 from stereometer.show import numbers
 from tests.conftest import released
 from tests.golden.test_stereoset import SYSTEMS, replayed
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.golden
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "board.md"
 
 
-def shown(ranked: Ranked) -> str:
+def shown(ranked: RankedValue) -> str:
     value = numbers.with_interval(ranked.estimate)
     return f"{value} | {rank_words(ranked).removeprefix('rank ')}"
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from stereometer.benchmarks.comments import WORDS
-from stereometer.benchmarks.published import Measured, values, with_published
+from stereometer.benchmarks.published import Conditions, values, with_published
 from stereometer.measures.recognition.misspelling import shipped_edits
 from stereometer.measures.recognition.questions import Question, Sampling, pool, questions
 from stereometer.runs.open import open_benchmark
@@ -253,7 +253,7 @@ def test_with_instruction_71_per_cent_of_the_answers_match() -> None:
 def test_published_values_stand_beside_ours() -> None:
     data = open_benchmark("ethos", released("ethos/Ethos_Dataset_Binary.csv").parent).digest
     asked = {"repeats": 1, "temperature": 0.3}
-    measured = Measured(data, "gpt-3", "recognition-few-shot-mixed@1", "paper", asked)
+    measured = Conditions(data, "gpt-3", "recognition-few-shot-mixed@1", "paper", asked)
     estimates = with_published(metrics.summarize(mixed_scores(MIXED), PAPER), measured)
     assert sum(estimate.published is not None for estimate in estimates) == 88
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stereometer.benchmarks.benchmark import Benchmark, Card, Source, files_at, user_folder
+from stereometer.benchmarks.benchmark import Benchmark, Source, files_at, user_folder
 from stereometer.benchmarks.custom import SHAPES
 from stereometer.errors import DataError, UsageError
 from stereometer.files import digest_of_content
@@ -118,7 +118,9 @@ def differences(loaded: Benchmark) -> tuple[str, ...]:
 
 def _keep(file: Path, place: Path) -> Path:
     """A whole copy or none, packed as it came."""
-    target = place.with_name(place.name + ".gz") if _is_gzip(file) else place
+    with file.open("rb") as content:
+        is_gzip = content.read(2) == b"\x1f\x8b"
+    target = place.with_name(place.name + ".gz") if is_gzip else place
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(f".{target.name}.part")
@@ -132,11 +134,6 @@ def _keep(file: Path, place: Path) -> Path:
             "full. Set STEREOMETER_DATA to a folder that holds the data."
         ) from None
     return target
-
-
-def _is_gzip(file: Path) -> bool:
-    with file.open("rb") as handle:
-        return handle.read(2) == b"\x1f\x8b"
 
 
 def pull(source: Source, urls: Sequence[str] = (), announce: Announce = LOG.info) -> Arrival:
@@ -154,7 +151,11 @@ def pull(source: Source, urls: Sequence[str] = (), announce: Announce = LOG.info
             f"{source.name} is made of {len(source.card.files)} file(s), {len(wanted)} address(es) "
             f"given. They are {', '.join(source.card.files)}. Name one for each."
         )
-    announce(_promise(source.card))
+    card = source.card
+    counts = [f"{count:,} items of shape {shape}" for shape, count in card.counts.items()]
+    digests = [f"digest {digest[:16]}" for digest in (card.digest, *card.sha256) if digest]
+    checks = ", ".join([*counts, *digests])
+    announce(f"{card.title}, licence {card.licence}. Checked before it is kept: {checks}.")
     try:
         return _pulled(source, wanted, announce)
     except DataError as error:
@@ -162,14 +163,6 @@ def pull(source: Source, urls: Sequence[str] = (), announce: Announce = LOG.info
             raise
         announce(f"{error} Trying the second place.")
         return _pulled(source, source.card.mirrors, announce)
-
-
-def _promise(card: Card) -> str:
-    """What is said before anything is fetched."""
-    counts = [f"{count:,} items of shape {shape}" for shape, count in card.counts.items()]
-    digests = [f"digest {digest[:16]}" for digest in (card.digest, *card.sha256) if digest]
-    checks = ", ".join([*counts, *digests])
-    return f"{card.title}, licence {card.licence}. Checked before it is kept: {checks}."
 
 
 def _pulled(source: Source, urls: Sequence[str], announce: Announce) -> Arrival:

@@ -15,7 +15,6 @@ from dataclasses import replace
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from stereometer import catalog
 from stereometer.errors import UsageError
@@ -110,12 +109,10 @@ def _data(name: str, spec: Spec, folder: Path) -> Iterator[Path]:
     yield path
     rows = [row for layer in spec["layer"] for row in layer["data"]["values"]]
     columns = [key for key in dict.fromkeys(key for row in rows for key in row) if key not in LOOKS]
-    lines = dict.fromkeys(tuple(_plain(row.get(key)) for key in columns) for row in rows)
+    lines = dict.fromkeys(
+        tuple("" if row.get(key) is None else str(row[key]) for key in columns) for row in rows
+    )
     yield _csv(folder / f"{name}.csv", columns, list(lines))
-
-
-def _plain(value: Any) -> str:
-    return "" if value is None else str(value)
 
 
 def _csv(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Path:
@@ -256,18 +253,18 @@ def reproducible(pdf: bytes) -> bytes:
 
 def _objects(pdf: bytes, table: int) -> dict[int, tuple[bytes, bytes]]:
     """By number what may refer to others, resources in order, and the stream after it."""
+
+    def in_order(resources: re.Match[bytes]) -> bytes:
+        lines = sorted(resources[0].split(b"\n")[1:], key=lambda line: line.split()[0])
+        return b"".join(b"\n" + line for line in lines)
+
     objects = {}
     starts = sorted(int(entry[1]) for entry in ENTRY.finditer(pdf, table))
     for start, end in pairwise((*starts, table)):
         number, _, body = pdf[start:end].partition(b" 0 obj")
         head, mark, stream = body.partition(b"\nstream\n")
-        objects[int(number)] = RESOURCES.sub(_by_name, head), mark + stream
+        objects[int(number)] = RESOURCES.sub(in_order, head), mark + stream
     return objects
-
-
-def _by_name(resources: re.Match[bytes]) -> bytes:
-    lines = resources[0].split(b"\n")[1:]
-    return b"".join(b"\n" + line for line in sorted(lines, key=lambda line: line.split()[0]))
 
 
 def _references(text: bytes) -> list[int]:

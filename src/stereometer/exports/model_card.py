@@ -36,7 +36,7 @@ MOST_ROWS = 24
 """Of the picture: more would not be read on a page."""
 
 
-class ModelCard:
+class ModelCardExport:
     name = "model-card"
 
     def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
@@ -92,7 +92,8 @@ def _lines(results: Sequence[Result], picture_name: str) -> Iterator[str]:
     yield from ("", "**What to read with it**", "")
     yield from (f"- {plain(text)}" for text in _notes(results))
     yield from ("", "**What this does not mean**", "")
-    yield from (f"- {plain(text)}" for text in _limits(results))
+    own = [str(text) for result in results for text in result.data.get("not_concluded") or ()]
+    yield from (f"- {plain(text)}" for text in dict.fromkeys((*own, *GENERAL[:3])))
     yield from ("", "**How to repeat it**", "", FENCE)
     yield from (one_line(_command(result)) for result in results)
     yield from (FENCE, "", *(f"- {_read(result)}" for result in results))
@@ -122,15 +123,12 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
         yield note if len(runs) == len(results) else f"{'; '.join(runs)}: {note}"
 
 
-def _limits(results: Sequence[Result]) -> list[str]:
-    own = [str(text) for result in results for text in result.data.get("not_concluded") or ()]
-    return list(dict.fromkeys((*own, *GENERAL[:3])))
-
-
 def _command(result: Result) -> str:
     """What measured it; a result that was made from other scores says so."""
     if catalog.shape(result.kind).of_runs or result.scoring not in ASKED:
-        return f"# {result.benchmark}, {result.measure}: {_scored(result)}"
+        others = f"from {result.scoring} scores of other runs"
+        scored = SCORINGS["replayed"] if result.scoring == "replayed" else others
+        return f"# {result.benchmark}, {result.measure}: {scored}"
     settings, own = result.settings, not result.data.get("as_released", True)
     method = catalog.method(result.measure)
     parts = (
@@ -143,12 +141,6 @@ def _command(result: Result) -> str:
         *(_stopping(result.stopped["bars"]) if result.stopped else []),
     )
     return join(parts)
-
-
-def _scored(result: Result) -> str:
-    if result.scoring == "replayed":
-        return SCORINGS[result.scoring]
-    return f"from {result.scoring} scores of other runs"
 
 
 def _measure(result: Result, method: Method | None) -> Iterator[str]:
@@ -182,7 +174,7 @@ def _read(result: Result) -> str:
     return code(f"{result.benchmark}: {measured(result)}, model {model}, stereometer {version}")
 
 
-EXPORTER = ModelCard()
+EXPORTER = ModelCardExport()
 
 
 PACKAGE = "stereometer.exports"
@@ -192,7 +184,7 @@ TICKS = 5
 
 
 @dataclass(frozen=True)
-class Axis:
+class PictureAxis:
     low: float
     high: float
     width: int = WIDTH
@@ -207,15 +199,15 @@ class Axis:
         return [self.low + step * number for number in range(TICKS)]
 
 
-def axis_of(rows: Sequence[Estimate]) -> Axis:
+def axis_of(rows: Sequence[Estimate]) -> PictureAxis:
     """Percent where the ideal is 50 or 100; otherwise as far as intervals and ideal reach."""
     if all(row.ideal in (50.0, 100.0) for row in rows):
-        return Axis(0, 100)
+        return PictureAxis(0, 100)
     ends = [end for row in rows for end in (row.value, row.low, row.high, row.ideal)]
     known = [end for end in ends if end is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
     margin = (high - low or 1.0) / 10
-    return Axis(low - margin, high + margin)
+    return PictureAxis(low - margin, high + margin)
 
 
 def picture(title: str, rows: Sequence[tuple[str, Estimate]]) -> str:

@@ -97,11 +97,8 @@ def _outcomes(gate: Gate) -> Iterator[str]:
 
 def _labels(judged: BarResult) -> str:
     names = ("rule", "benchmark", "measure", "variant", "model")
-    return ",".join(f'{name}="{_escaped(getattr(judged, name))}"' for name in names)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    escapes = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+    return ",".join(f'{name}="{getattr(judged, name).translate(escapes)}"' for name in names)
 
 
 SIGNS: dict[Outcome, str] = {"met": "✅ met", "missed": "❌ missed", "undecided": "❔ undecided"}

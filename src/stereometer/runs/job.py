@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.benchmarks.published import Measured, with_published
+from stereometer.benchmarks.published import Conditions, with_published
 from stereometer.runs import store
 from stereometer.shapes.points import copied, wording
 from stereometer.shapes.shape import Shape
@@ -184,7 +184,7 @@ class Measurement:
             return estimates
         data = self.benchmark.card.digest if self.claimed else self.benchmark.digest
         name, variant = self.card.spec or self.card.name, self.settings.variant
-        measured = Measured(data, name, self.measure, variant, self.recorded, self.claimed)
+        measured = Conditions(data, name, self.measure, variant, self.recorded, self.claimed)
         return with_published(estimates, measured)
 
 

@@ -19,7 +19,7 @@ from stereometer.runs.open import open_benchmark
 from stereometer.shapes.comment.items import MISSPELLING, NEITHER, Comment, Setting
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.sentences import SentenceShape
-from stereometer.systems.answer_rows import AnswerRows, Comments
+from stereometer.systems.answer_rows import AnsweredComments, AnswerRows
 from stereometer.systems.answers import (
     AnswerColumns,
     Golds,
@@ -199,7 +199,7 @@ def _sorted(rows: AnswerRows, measure: Recognition, golds: Golds) -> Read:
     for _, turns in asked_in(rows, golds):
         counts.update(at for at, _ in turns)
         questions += 1
-    return Comments(rows), partial(scored_rows, rows, measure, golds), counts, questions
+    return AnsweredComments(rows), partial(scored_rows, rows, measure, golds), counts, questions
 
 
 def _misspelt(rows: AnswerRows, measure: Recognition, golds: Golds) -> Read:

@@ -20,7 +20,7 @@ Sorted = Callable[[Row], tuple[str, str, str]]
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredQuestion:
     """The rows that answer one question, by the gold label they give."""
 
     comment: str
@@ -86,7 +86,7 @@ class AnswerRows:
             f" select comments.id, kinds.asked, kinds.number {self._joined} order by rows.at"
         )
 
-    def questions(self) -> Iterator[Answered]:
+    def questions(self) -> Iterator[AnsweredQuestion]:
         """In the order of their first rows, after `sort`."""
         rows = self.database.execute(
             "select questions.id, comments.id, kinds.asked, kinds.number, kinds.gold,"
@@ -97,16 +97,16 @@ class AnswerRows:
         for _, part in groupby(rows, key=itemgetter(0)):
             yield self._answered(list(part))
 
-    def _answered(self, rows: Sequence[tuple[Any, ...]]) -> Answered:
+    def _answered(self, rows: Sequence[tuple[Any, ...]]) -> AnsweredQuestion:
         _, comment, category, number, *_ = rows[0]
         by_gold: dict[str, list[Row]] = {}
         for row in rows:
             texts = dict(zip(self.columns, _texts(row[5:]), strict=True))
             by_gold.setdefault(row[4], []).append(texts)
-        return Answered(f"text-{comment}", texts["comment"], category, number, by_gold)
+        return AnsweredQuestion(f"text-{comment}", texts["comment"], category, number, by_gold)
 
 
-class Comments(Sequence[Comment]):
+class AnsweredComments(Sequence[Comment]):
     """The comments of the rows, read when they are needed."""
 
     def __init__(self, rows: AnswerRows) -> None:

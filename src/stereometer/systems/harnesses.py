@@ -85,7 +85,11 @@ def _inspect(path: Path, name: str | None) -> Replayed:
         )
     model = _within(log, "eval").get("model")
     items = (
-        (str(sample.get("id", "")), _values(sample), f"{path}, sample {number}")
+        (
+            str(sample.get("id", "")),
+            _within(sample, "metadata", "values") or _within(sample, *OURS),
+            f"{path}, sample {number}",
+        )
         for number, sample in enumerate(samples, 1)
         if isinstance(sample, dict)
     )
@@ -93,10 +97,6 @@ def _inspect(path: Path, name: str | None) -> Replayed:
 
 
 OURS = ("scores", "stereometer", "metadata", "score", "values")
-
-
-def _values(sample: Mapping[str, Any]) -> Mapping[str, Any]:
-    return _within(sample, "metadata", "values") or _within(sample, *OURS)
 
 
 def _within(value: Any, *keys: str) -> Mapping[str, Any]:

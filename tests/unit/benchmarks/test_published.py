@@ -17,7 +17,7 @@ from stereometer.benchmarks import published
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.benchmarks.published import (
     Alias,
-    Measured,
+    Conditions,
     Value,
     aliases,
     system_of,
@@ -46,12 +46,12 @@ def estimate(name: str = "pair_preference", asked: int = 1508, **slice_: str) ->
     return Estimate(name, slice_, 61.0, 58.0, 64.0, asked, asked, 0, 50.0)
 
 
-def beside(value: Estimate, measured: Measured) -> float | None:
+def beside(value: Estimate, measured: Conditions) -> float | None:
     (shown,) = with_published([value], measured)
     return shown.published.value if shown.published else None
 
 
-CROWS = Measured(CROWS_PAIRS, "bert-base-uncased", "pair-likelihood@1", "paper")
+CROWS = Conditions(CROWS_PAIRS, "bert-base-uncased", "pair-likelihood@1", "paper")
 
 
 def by_place(table: str) -> Iterator[dict[str, Value]]:
@@ -192,7 +192,7 @@ def test_a_value_stands_beside_the_same_items_measure_variant_and_model() -> Non
 )
 def test_and_beside_no_other(changed: dict[str, str]) -> None:
     fields = {"data": CROWS.data, "model": CROWS.model, "measure": CROWS.measure}
-    other = Measured(**{**fields, "variant": "paper", **changed})  # type: ignore[arg-type]
+    other = Conditions(**{**fields, "variant": "paper", **changed})  # type: ignore[arg-type]
     assert beside(estimate(), other) is None
 
 
@@ -200,28 +200,28 @@ def test_values_of_the_test_set_and_of_other_measures_never_stand_beside_a_resul
     listed_only = {value.table.id for value in values() if not value.table.data}
     assert {f"stereoset-2021-table-{number}" for number in range(4, 8)} <= listed_only
     assert {name for name in tables() if name.startswith("bias-bench")} <= listed_only
-    development = Measured(STEREOSET, "gpt2", "cat-pseudo-likelihood@1", "paper")
+    development = Conditions(STEREOSET, "gpt2", "cat-pseudo-likelihood@1", "paper")
     assert beside(estimate("icat", 4229), development) is None
 
 
 def test_stereoset_read_as_pairs_has_the_value_of_crows_pairs() -> None:
-    pairs = Measured(STEREOSET, "FacebookAI/roberta-large", "pair-likelihood@1", "paper")
+    pairs = Conditions(STEREOSET, "FacebookAI/roberta-large", "pair-likelihood@1", "paper")
     assert beside(estimate(asked=2106), pairs) == 60.8
 
 
 @pytest.mark.parametrize("model", ["davinci", "gpt-3"])
 def test_the_values_on_ethos_can_be_reached(model: str) -> None:
     said = {"repeats": 100, "temperature": 0.3}
-    asked = Measured(ETHOS, model, "recognition-zero-shot@1", "paper", said)
+    asked = Conditions(ETHOS, model, "recognition-zero-shot@1", "paper", said)
     assert beside(estimate("accuracy", 12_000), asked) == 56
     assert beside(estimate("f1_sd", 6_000, category="sexist"), asked) == 4.3
-    once = Measured(ETHOS, model, "recognition-zero-shot@1", "paper", {**said, "repeats": 1})
+    once = Conditions(ETHOS, model, "recognition-zero-shot@1", "paper", {**said, "repeats": 1})
     assert beside(estimate("accuracy", 120), once) is None
 
 
 def test_answers_from_elsewhere_must_be_as_many() -> None:
     """Their comments are only said to be those of the benchmark."""
-    replayed = Measured(
+    replayed = Conditions(
         ETHOS, "gpt-3", "recognition-one-shot@1", "paper", {"repeats": 100}, claimed=True
     )
     assert beside(estimate("recall", 6_000, category="racist"), replayed) == 62

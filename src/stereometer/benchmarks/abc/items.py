@@ -24,8 +24,8 @@ from stereometer.benchmarks.abc.files import (
 from stereometer.benchmarks.abc.sentences import usages
 from stereometer.benchmarks.abc.templates import (
     ENGLISH,
+    FilledTemplate,
     Grammar,
-    Sentence,
     Template,
     choose_templates,
     read_templates,
@@ -39,7 +39,7 @@ TRAIT_MEASURES = ("set", "causal-set", "ilps-star", "causal-ilps", "ilps")
 
 
 @dataclass(frozen=True, eq=False)
-class Vocabulary:
+class TraitWords:
     """All adjectives of a set of traits: what is asked together at a blank."""
 
     traits: tuple[Trait, ...]
@@ -49,8 +49,8 @@ class Vocabulary:
         return tuple(dict.fromkeys(trait.head(pole) for trait in self.traits for pole in POLES))
 
     @cached_property
-    def as_released(self) -> Vocabulary:
-        return Vocabulary(tuple(trait.as_released() for trait in self.traits))
+    def as_released(self) -> TraitWords:
+        return TraitWords(tuple(trait.as_released() for trait in self.traits))
 
     @cached_property
     def everything(self) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True)
-class Frame:
+class TemplateFrame:
     """A template about a group, which an adjective completes."""
 
     template: Template
@@ -74,21 +74,21 @@ class Frame:
     def ends_with_trait(self) -> bool:
         return self.template.ends_with_trait
 
-    def sentence(self, adjective: str) -> Sentence:
+    def sentence(self, adjective: str) -> FilledTemplate:
         return self.template.fill(self.group, adjective, self.grammar)
 
-    def about_nobody(self) -> Frame:
+    def about_nobody(self) -> TemplateFrame:
         """The frame about a person, or people, of no group."""
         return replace(self, group=self.grammar.person(self.group))
 
 
 @dataclass(frozen=True)
-class Cell(ItemDefaults):
+class TraitItem(ItemDefaults):
     """One template about one group, asked for the poles of one trait."""
 
-    frame: Frame
+    frame: TemplateFrame
     trait: Trait
-    vocabulary: Vocabulary = field(repr=False)
+    vocabulary: TraitWords = field(repr=False)
 
     @property
     def id(self) -> str:
@@ -117,7 +117,7 @@ class Cell(ItemDefaults):
         """The head adjective, then its synonyms."""
         return self.trait.adjectives(pole)
 
-    def as_released(self) -> Cell:
+    def as_released(self) -> TraitItem:
         """The cell as the authors' released lists spell it."""
         return replace(self, trait=self.trait.as_released(), vocabulary=self.vocabulary.as_released)
 
@@ -137,10 +137,12 @@ def cells(
     traits: Sequence[Trait],
     templates: Sequence[Template],
     grammar: Grammar = ENGLISH,
-) -> list[Cell]:
-    vocabulary = Vocabulary(tuple(traits))
-    frames = [Frame(template, group, grammar) for template, group in product(templates, groups)]
-    return [Cell(frame, trait, vocabulary) for frame, trait in product(frames, traits)]
+) -> list[TraitItem]:
+    vocabulary = TraitWords(tuple(traits))
+    frames = [
+        TemplateFrame(template, group, grammar) for template, group in product(templates, groups)
+    ]
+    return [TraitItem(frame, trait, vocabulary) for frame, trait in product(frames, traits)]
 
 
 # -------------------------------------------------------------------------------------------- files

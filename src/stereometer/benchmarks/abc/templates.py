@@ -90,7 +90,7 @@ def read_forms(
 
 
 @dataclass(frozen=True)
-class Sentence:
+class FilledTemplate:
     """A template filled, and where in it the group's own words and the trait stand."""
 
     text: str
@@ -114,7 +114,7 @@ class Template:
         """Whether only a mark follows the blank, so that a causal model can answer."""
         return re.fullmatch(r"\W*", self.text.partition(BLANK)[2]) is not None
 
-    def fill(self, group: Group, adjective: str, grammar: Grammar = ENGLISH) -> Sentence:
+    def fill(self, group: Group, adjective: str, grammar: Grammar = ENGLISH) -> FilledTemplate:
         form, text, spans = group.form(self.number), "", {}
         for part in _parts(self.text):
             if part == BLANK:
@@ -128,7 +128,7 @@ class Template:
                 text += _capital(words) if part[1].isupper() else words
             else:
                 text += part
-        return Sentence(text, spans["group"], spans["trait"])
+        return FilledTemplate(text, spans["group"], spans["trait"])
 
 
 @cache

@@ -69,13 +69,13 @@ Texts = Annotated[tuple[Text, ...], Field(max_length=50)]
 Names = Annotated[dict[Line, Line], Field(max_length=200)]
 
 
-class Part(BaseModel):
+class PackPart(BaseModel):
     """Says no more and no less than it is asked."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-class About(Part):
+class About(PackPart):
     """`[card]`: what a person must know before trusting a number."""
 
     title: Line
@@ -106,7 +106,7 @@ class About(Part):
     """Said with every result."""
 
 
-class DataFile(Part):
+class DataFile(PackPart):
     """`[[files]]`: a file that holds items; a pack of groups and traits has none."""
 
     name: FileName
@@ -123,7 +123,7 @@ class DataFile(Part):
         return self
 
 
-class Reading(Part):
+class FileReading(PackPart):
     """`[read]`: how the file is written."""
 
     encoding: Encoding = "utf-8-sig"
@@ -138,7 +138,7 @@ class Reading(Part):
     """What stands for the blank in a context."""
 
 
-class Expected(Part):
+class Expected(PackPart):
     """`[expect]`: what must come out, as `pack check` prints it."""
 
     counts: Annotated[
@@ -157,7 +157,7 @@ class Expected(Part):
         return self
 
 
-class Person(Part):
+class Person(PackPart):
     """`[[grammar.persons]]`: the word for an unnamed person."""
 
     singular: Line
@@ -170,7 +170,7 @@ class Person(Part):
     """By column of groups.csv, its own."""
 
 
-class Verbs(Part):
+class Verbs(PackPart):
     """`[grammar.verbs]`: forms that must go with the number of a template."""
 
     singular: Annotated[tuple[Line, ...], Field(max_length=50)] = ()
@@ -179,7 +179,7 @@ class Verbs(Part):
     """After a group in the plural only."""
 
 
-class Syntax(Part):
+class Syntax(PackPart):
     """`[grammar]`: what filling a template takes; only for groups and traits."""
 
     determiners: Annotated[dict[Line, Line], Field(max_length=20)] = {}
@@ -200,7 +200,7 @@ class Syntax(Part):
         return self
 
 
-class PackFile(Part):
+class PackFile(PackPart):
     """`pack.toml`"""
 
     schema_: Literal["pack@1"] = Field(alias="schema")
@@ -213,7 +213,7 @@ class PackFile(Part):
     """What a person must know."""
     files: Annotated[tuple[DataFile, ...], Field(max_length=20)] = ()
     """The files of items."""
-    read: Reading = Reading()
+    read: FileReading = FileReading()
     """How they are written."""
     expect: Expected = Expected()
     """What must come out."""
@@ -238,8 +238,8 @@ class PackFile(Part):
         return self
 
 
-PARTS: tuple[type[Part], ...] = (
-    *(PackFile, About, DataFile, Reading, Expected),
+PARTS: tuple[type[PackPart], ...] = (
+    *(PackFile, About, DataFile, FileReading, Expected),
     *(Syntax, Person, Verbs),
 )
 """In the order in which a reader meets them."""

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from stereometer.benchmarks.abc.files import Group, read_foreign_groups, read_traits
-from stereometer.benchmarks.abc.items import TRAIT_MEASURES, Grid, Vocabulary
+from stereometer.benchmarks.abc.items import TRAIT_MEASURES, Grid, TraitWords
 from stereometer.benchmarks.abc.templates import Grammar, read_forms, read_templates
 from stereometer.benchmarks.benchmark import (
     CAT_MEASURES,
@@ -141,7 +141,7 @@ def _read_traits(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[st
     templates = read_templates(files[2], grammar)
     if pack.forms is not None:
         numbers = dict.fromkeys(template.number for template in templates)
-        words = Vocabulary(traits).everything
+        words = TraitWords(traits).everything
         forms = read_forms(pack.forms, words, (*groups, *persons), numbers)
         grammar = replace(grammar, forms=forms)
     return Grid(groups, traits, templates, grammar).shapes, []

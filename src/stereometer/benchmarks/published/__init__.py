@@ -25,7 +25,7 @@ PAPER = "paper"
 
 
 @dataclass(frozen=True)
-class Table:
+class PublishedTable:
     """Where values were printed, and of what."""
 
     id: str
@@ -49,7 +49,7 @@ class Table:
 class Value:
     """A number in a table."""
 
-    table: Table
+    table: PublishedTable
     system: str
     measure: str
     """Our name of the measure; empty where we have none that is the same."""
@@ -74,9 +74,9 @@ def data_text(name: str) -> str:
 
 
 @cache
-def tables() -> dict[str, Table]:
+def tables() -> dict[str, PublishedTable]:
     entries = tomllib.loads(data_text("tables.toml"))
-    return {name: Table(id=name, **fields) for name, fields in entries.items()}
+    return {name: PublishedTable(id=name, **fields) for name, fields in entries.items()}
 
 
 @cache
@@ -148,7 +148,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Measured:
+class Conditions:
     """What must agree."""
 
     data: str
@@ -173,7 +173,7 @@ def _known() -> dict[Key, tuple[Value, ...]]:
 
 def with_published(
     estimates: Iterable[Estimate],
-    measured: Measured,
+    measured: Conditions,
     place: Callable[[Slice], Slice] = lambda slice_: slice_,
 ) -> list[Estimate]:
     """The estimates with published values where there are any; `place` gives the slice as tables
@@ -182,7 +182,7 @@ def with_published(
     return [_beside(estimate, candidates, measured, place) for estimate in estimates]
 
 
-def _candidates(measured: Measured) -> Sequence[Value]:
+def _candidates(measured: Conditions) -> Sequence[Value]:
     """Values of the same data, model, method and settings."""
     measure = MeasureName.parse(measured.measure)
     if WITHIN_WORD in measure.options:  # another number, which no paper printed
@@ -196,24 +196,20 @@ def _candidates(measured: Measured) -> Sequence[Value]:
     return [value for part in every for value in part if _asked_so(value, measured)]
 
 
-def _asked_so(value: Value, measured: Measured) -> bool:
+def _asked_so(value: Value, measured: Conditions) -> bool:
     """Of answers from elsewhere not every setting is known."""
-    settings = measured.settings
-    return all(
-        _written(settings.get(name)) == required
-        for name, required in value.requires.items()
-        if name in settings or not measured.claimed
-    )
-
-
-def _written(setting: Any) -> str:
-    return " ".join(sorted(setting)) if isinstance(setting, list | tuple) else str(setting)
+    for name, required in value.requires.items():
+        setting = measured.settings.get(name)
+        text = " ".join(sorted(setting)) if isinstance(setting, list | tuple) else str(setting)
+        if text != required and (name in measured.settings or not measured.claimed):
+            return False
+    return True
 
 
 def _beside(
     estimate: Estimate,
     candidates: Sequence[Value],
-    measured: Measured,
+    measured: Conditions,
     place: Callable[[Slice], Slice],
 ) -> Estimate:
     there = estimate.name, dict(place(estimate.slice))
@@ -245,7 +241,17 @@ class Listing(Tabular, Document):
 
     def rows(self) -> list[dict[str, Any]]:
         """Flat records, one per value."""
-        return [_row(value) for value in self.values]
+        return [
+            {
+                "benchmark": value.table.benchmark,
+                "source": value.table.source,
+                "split": value.table.split,
+                **_fields(value),
+                "method": value.table.method,
+                "compared": bool(value.table.data and value.measure),
+            }
+            for value in self.values
+        ]
 
     def as_json(self) -> dict[str, Any]:
         """Each table once, with its values."""
@@ -289,16 +295,6 @@ def _system(model: str) -> str:
     if model not in known:
         raise UnknownName("model with published values", model, known, SHOWN)
     return model
-
-
-def _row(value: Value) -> dict[str, Any]:
-    table = value.table
-    head = {"benchmark": table.benchmark, "source": table.source, "split": table.split}
-    return head | _fields(value) | {"method": table.method, "compared": _compared(value)}
-
-
-def _compared(value: Value) -> bool:
-    return bool(value.table.data and value.measure)
 
 
 def _table(value: Value) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Annotated
 
 from stereometer import catalog
 from stereometer.errors import DataError, UsageError
@@ -116,13 +116,10 @@ def _plain_file(path: Path, name: str) -> bytes:
     """Not through a link, and not from a pipe that never ends."""
     if not stat.S_ISREG((path / name).lstat().st_mode):
         raise _refused(path, f"{name} is not a file")
-    with open(path / name, "rb", opener=_directly) as file:
+    # Should it have become a link or a pipe meanwhile; Windows has neither flag.
+    more = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with open(path / name, "rb", opener=lambda file, flags: os.open(file, flags | more)) as file:
         return _limited(file, path, name)
-
-
-def _directly(path: str, flags: int) -> int:
-    """Should it have become a link or a pipe meanwhile; Windows has neither flag."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 # --------------------------------------------------------------------------------------------- zips
@@ -235,7 +232,9 @@ def write_bundle(run: str | Path, out: str | Path, key: str | Path | None = None
     store.check_whole([result])
     scores = _lines(stored)
     digest = sha256(scores).hexdigest()
-    shared = replace(result, scores_digest=digest, data=_without_paths(result.data))
+    # Folders of this machine are nobody's business.
+    data = {**result.data, "source": Path(str(result.data.get("source", ""))).name}
+    shared = replace(result, scores_digest=digest, data=data)
     whole = _encoded(shared.as_json())
     digests = {RESULT: sha256(whole).hexdigest(), SCORES: digest}
     manifest = manifest_of(shared, digests, version("stereometer"))
@@ -260,11 +259,6 @@ def _lines(run: Run) -> bytes:
         )
     bare = (replace(score, texts={}, answers=()) for score in run.scores)
     return "".join(to_json(score.as_json(), indent=None) + "\n" for score in bare).encode()
-
-
-def _without_paths(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Folders of this machine are nobody's business."""
-    return {**data, "source": Path(str(data.get("source", ""))).name}
 
 
 def _encoded(value: object) -> bytes:

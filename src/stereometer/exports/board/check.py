@@ -48,7 +48,7 @@ SAME = 1e-6
 
 
 @dataclass(frozen=True)
-class Checked(Document):
+class BundleCheck(Document):
     """What `board check` says, and what the host's ledger of checks keeps."""
 
     bundle: str
@@ -218,14 +218,14 @@ def check(
         "Take the run into this folder, with an entry in its ledger of checks.",
     ] = None,
     **loading: Unpack[Loading],
-) -> Checked:
+) -> BundleCheck:
     """Check a bundle from somebody else, and give it a tier: reported or reproduced."""
     sent = read_bundle(Path(bundle))
     by = _signed_by(sent, signers)
     claim = claim_of(sent, data)
     result = claim.recounted()
     again = reproduce(claim, model, loading, items) if model else None
-    checked = Checked(
+    checked = BundleCheck(
         bundle=sent.digest,
         benchmark=result.benchmark,
         measure=result.measure,
@@ -250,7 +250,7 @@ def _signed_by(bundle: Bundle, signers: str | Path | None) -> str | None:
     return signer(bundle.signed, bundle.signature, Path(signers) if signers else None)
 
 
-def _taken_in(checked: Checked, claim: Claim, result: Result, into: Path) -> Checked:
+def _taken_in(checked: BundleCheck, claim: Claim, result: Result, into: Path) -> BundleCheck:
     """The host's own count in a folder of its own, named after what it is and its bundle. What may
     still be refused is looked at before anything is written."""
     lines = "".join(to_json(score.as_json(), indent=None) + "\n" for score in claim.bundle.scores)
@@ -372,18 +372,17 @@ def _job(claim: Claim, backend: Backend, drawn: Sequence[Item]) -> Job:
 def _compared(claim: Claim, again: Mapping[str, Score]) -> float:
     """The largest difference; raises where one is too large."""
     theirs = {score.item: score for score in claim.bundle.scores if score.item in again}
-    gaps = {id_: _gap(theirs[id_], score) for id_, score in again.items()}
-    wrong = [id_ for id_, gap in gaps.items() if gap is None or gap > TOLERANCE]
+    # None where one of the two has no score, or not of the same candidates.
+    gaps = [
+        max((abs(known[name] - value) for name, value in score.values.items()), default=0.0)
+        if (known := theirs[id_].values).keys() == score.values.keys()
+        else None
+        for id_, score in again.items()
+    ]
+    wrong = [gap for gap in gaps if gap is None or gap > TOLERANCE]
     if wrong:
         raise DataError(
             f"{len(wrong)} of {len(again)} items have other scores when they are run again. The "
             "scores are not of these weights, or were changed. The bundle stays `reported`."
         )
-    return max((gap or 0.0 for gap in gaps.values()), default=0.0)
-
-
-def _gap(theirs: Score, ours: Score) -> float | None:
-    """None where one of the two has no score, or not of the same candidates."""
-    if theirs.values.keys() != ours.values.keys():
-        return None
-    return max((abs(theirs.values[name] - ours.values[name]) for name in ours.values), default=0.0)
+    return max((gap or 0.0 for gap in gaps), default=0.0)

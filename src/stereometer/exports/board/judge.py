@@ -16,7 +16,7 @@ from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark, content
 from stereometer.curation.split import MANIFEST
 from stereometer.errors import DataError, ModelError, UsageError
-from stereometer.exports.board.seals import Entry, Head, Ledger
+from stereometer.exports.board.seals import Entry, Ledger, LedgerHead
 from stereometer.exports.board.tables import HIDDEN, ShownTable, shown_table
 from stereometer.files import read_json
 from stereometer.findings.mitigation.sides import Side, pairs_among
@@ -35,7 +35,6 @@ from stereometer.stats.anytime import climbs
 from stereometer.types import (
     Backend,
     Estimate,
-    Item,
     Job,
     Result,
     Settings,
@@ -50,12 +49,14 @@ KEPT = (
     *("valued", "climbed", "estimates"),
 )
 """What is read of an entry of the ledger."""
+LADDER = ("data", "measure", "variant")
+"""What the submissions of a submitter share that are compared."""
 EXPORTED = ("items.json", "pairs.csv")
 """What a study leaves."""
 
 
 @dataclass(frozen=True)
-class Published(Document):
+class Submission(Document):
     """What may be known of a submission: the submitter's published value, new or repeated."""
 
     submitter: str
@@ -71,11 +72,11 @@ class Published(Document):
 
 
 @dataclass(frozen=True, repr=False)
-class Judged(Shown, Document):
+class Judgement(Shown, Document):
     """What `board judge` says."""
 
     model: str
-    ladders: tuple[Published, ...]
+    ladders: tuple[Submission, ...]
     ledger_entries: int
     ledger_digest: str
     schema: str = "judged@1"
@@ -151,15 +152,9 @@ def _hidden(benchmark: Benchmark, digest: str) -> Benchmark:
             f"{benchmark.source} does not hold the items that were split off. It was edited since. "
             "Restore it, or split again."
         )
-    shapes = {
-        name: [_held_back(item) for item in listed] for name, listed in benchmark.shapes.items()
-    }
-    return replace(benchmark, shapes=shapes)
-
-
-def _held_back(item: Any) -> Item:
-    held: Item = replace(item, hidden=True)
-    return held
+    shapes: dict[str, list[Any]] = dict(benchmark.shapes)
+    hidden = {name: [replace(item, hidden=True) for item in of] for name, of in shapes.items()}
+    return replace(benchmark, shapes=hidden)
 
 
 # ----------------------------------------------------------------------------------------- the verb
@@ -177,7 +172,7 @@ def judge(
     measure: Annotated[str | None, "The measure; by default the one of each kind of item."] = None,
     variant: VariantName = "sound",
     **loading: Unpack[Loading],
-) -> Judged:
+) -> Judgement:
     """Run a model on hidden items; a value is published only if it beats the submitter's last.
 
     The ledger is kept in the folder of the hidden items.
@@ -209,7 +204,7 @@ def judge(
     with ledger.alone():
         ladders = tuple(judged_job(job, folder, ledger, submitter.strip()) for job in jobs)
     head = ledger.head
-    return Judged(backend.card.name, ladders, head.entries, head.digest)
+    return Judgement(backend.card.name, ladders, head.entries, head.digest)
 
 
 def _wanted(part: Benchmark, measure: str | None) -> Iterator[tuple[str, Sequence[str]]]:
@@ -219,14 +214,17 @@ def _wanted(part: Benchmark, measure: str | None) -> Iterator[tuple[str, Sequenc
             yield shape, [measure] if measure else part.measures[shape]
 
 
-def judged_job(job: Job, folder: Path, ledger: Ledger, submitter: str) -> Published:
+def judged_job(job: Job, folder: Path, ledger: Ledger, submitter: str) -> Submission:
     """A model a second time tells nobody anything new: no entry, no test."""
-    earlier = [entry for entry in ledger.entries(*KEPT) if _same(entry, job, submitter)]
-    if any(entry["identity"] == job.plan["identity"] for entry in earlier):
+    plan = job.plan
+    ladder = (submitter, plan["data"], plan["measure"], plan["variant"])
+    keys = ("submitter", *LADDER)
+    entries = ledger.entries(*KEPT)
+    earlier = [entry for entry in entries if tuple(entry[key] for key in keys) == ladder]
+    if any(entry["identity"] == plan["identity"] for entry in earlier):
         return _published(earlier, False)
     number = len(earlier) + 1
     # One folder per model, measure and variant: what was interrupted continues there.
-    plan = job.plan
     parts = (plan["data"][:8], plan["measure"], plan["variant"], plan["identity"][:16])
     run = _run(job, folder / JUDGED / folder_name(*map(str, parts)))
     p, nearer = _against(published_entry(earlier), run, folder)
@@ -235,13 +233,6 @@ def judged_job(job: Job, folder: Path, ledger: Ledger, submitter: str) -> Publis
     entry["climbed"] = first or (p is not None and climbs(p, nearer, number))
     ledger.append(entry)
     return _published([*earlier, entry], bool(entry["climbed"]))
-
-
-def _same(entry: Entry, job: Job, submitter: str) -> bool:
-    """Of one ladder: the submitter's, on the same items, by the same measure and variant."""
-    plan = job.plan
-    ours = (submitter, plan["data"], plan["measure"], plan["variant"])
-    return tuple(entry[key] for key in ("submitter", "data", "measure", "variant")) == ours
 
 
 def published_entry(earlier: Sequence[Entry]) -> Entry | None:
@@ -300,9 +291,9 @@ def _entry(job: Job, run: Run, submitter: str, number: int, p: float | None) -> 
     }
 
 
-def _published(entries: Sequence[Entry], climbed: bool) -> Published:
+def _published(entries: Sequence[Entry], climbed: bool) -> Submission:
     shown = published_entry(entries) or entries[-1]
-    return Published(
+    return Submission(
         submitter=str(shown["submitter"]),
         model=str(shown["model"]),
         measure=str(shown["measure"]),
@@ -311,9 +302,6 @@ def _published(entries: Sequence[Entry], climbed: bool) -> Published:
         climbed=climbed,
         published=tuple(Estimate.from_json(row) for row in shown["estimates"]),
     )
-
-
-LADDER = ("data", "measure", "variant")
 
 
 @dataclass(frozen=True)
@@ -326,7 +314,7 @@ class LedgerEnd(Document):
 
     def check(self, ledger: Ledger) -> None:
         """Raises where the ledger does not go on from here."""
-        if not ledger.holds(Head(self.ledger_entries, self.ledger_digest)):
+        if not ledger.holds(LedgerHead(self.ledger_entries, self.ledger_digest)):
             raise DataError(
                 f"{ledger.path} does not hold the {self.ledger_entries} entries that the board was "
                 "last made from. Somebody shortened or rewrote it. Restore it from a copy."

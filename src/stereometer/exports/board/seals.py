@@ -30,7 +30,7 @@ Entry = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Head:
+class LedgerHead:
     """Where a ledger ends."""
 
     entries: int
@@ -50,16 +50,16 @@ class Ledger:
         return entries
 
     @property
-    def head(self) -> Head:
+    def head(self) -> LedgerHead:
         chain = self._chain()
-        return Head(len(chain), chain[-1][1] if chain else START)
+        return LedgerHead(len(chain), chain[-1][1] if chain else START)
 
-    def holds(self, head: Head) -> bool:
+    def holds(self, head: LedgerHead) -> bool:
         """Whether the ledger goes on from there."""
         digests = [START, *(digest for _, digest in self._chain())]
         return head.entries < len(digests) and digests[head.entries] == head.digest
 
-    def append(self, entry: Entry) -> Head:
+    def append(self, entry: Entry) -> LedgerHead:
         """The new head; one process writes at a time, and the line is on the disk afterwards."""
         private = partial(os.open, mode=0o600)
         with self.alone(), open(self.path, "ab", opener=private) as file:
@@ -69,7 +69,7 @@ class Ledger:
             file.write(line + b"\n")
             file.flush()
             os.fsync(file.fileno())
-        return Head(head.entries + 1, sha256(line).hexdigest())
+        return LedgerHead(head.entries + 1, sha256(line).hexdigest())
 
     def alone(self) -> BaseFileLock:
         """While what is appended depends on what is there: others wait, and whoever has it may

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from markupsafe import Markup
 
@@ -17,7 +17,14 @@ from stereometer.errors import UsageError
 from stereometer.exports.board.check import tiers_in
 from stereometer.exports.board.judge import LEDGER, LedgerEnd, hidden_tables, ledger_end
 from stereometer.exports.board.seals import Ledger
-from stereometer.exports.board.tables import TIERS, BoardTable, Ranked, Row, ShownTable, tables_of
+from stereometer.exports.board.tables import (
+    TIERS,
+    BoardRow,
+    BoardTable,
+    RankedValue,
+    ShownTable,
+    tables_of,
+)
 from stereometer.files import read_json, replacing, write_json
 from stereometer.options import Option, verb
 from stereometer.report import method
@@ -72,7 +79,10 @@ def build(
         shown += hidden_tables(part, len(shown) + 1)
     board = Board(tuple(each.table for each in shown), ends, version("stereometer"), folder=site)
     pages = {INDEX: index_page(shown), **model_pages(shown)}
-    _clear(site, pages)
+    for file in (site / MODELS).glob("*.html"):  # of models that an earlier board had
+        if f"{MODELS}/{file.name}" not in pages:
+            with suppress(OSError):
+                file.unlink()
     for name, html in pages.items():
         with replacing(site / name) as file:
             file.write(html)
@@ -100,14 +110,6 @@ def _check_earlier(site: Path, parts: Sequence[Path]) -> None:
 
 def _is_board(site: Path) -> bool:
     return (site / BOARD).is_file()
-
-
-def _clear(site: Path, pages: Mapping[str, Any]) -> None:
-    """Pages of models that an earlier board had."""
-    for file in (site / MODELS).glob("*.html"):
-        if f"{MODELS}/{file.name}" not in pages:
-            with suppress(OSError):
-                file.unlink()
 
 
 PACKAGE = "stereometer.exports.board"
@@ -154,7 +156,7 @@ class TableView:
     def systems(self) -> dict[str, System]:
         return {system.label: system for system in self.shown.group.systems}
 
-    def cell(self, row: Row, name: str) -> Cell:
+    def cell(self, row: BoardRow, name: str) -> Cell:
         """A value with its interval, rank range, verdict and how many items it rests on."""
         ranked = next((each for each in row.ranked if each.estimate.name == name), None)
         if ranked is None:
@@ -195,7 +197,7 @@ class TableView:
         return Table(columns, rows, "The paired tests behind the ranks", foot)
 
 
-def rank_words(ranked: Ranked) -> str:
+def rank_words(ranked: RankedValue) -> str:
     if ranked.best_rank is None or ranked.worst_rank is None:
         return ""
     to = f" to {ranked.worst_rank}" if ranked.best_rank < ranked.worst_rank else ""
@@ -232,11 +234,11 @@ def _choices(tables: Sequence[BoardTable]) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True)
-class Part:
+class ModelPart:
     """What one table says of one model."""
 
     view: TableView
-    row: Row
+    row: BoardRow
     system: System
 
     @property
@@ -272,10 +274,12 @@ def _in_slice(system: System, name: str, slice_: Slice, group: Group) -> Cell:
 
 def model_pages(shown: Sequence[ShownTable]) -> dict[str, str]:
     """By file name; all that the tables say of one model."""
-    parts: dict[str, list[Part]] = {}
+    parts: dict[str, list[ModelPart]] = {}
     for view in map(TableView, shown):
         for row in view.table.entries:
-            parts.setdefault(row.page_file, []).append(Part(view, row, view.systems[row.system]))
+            parts.setdefault(row.page_file, []).append(
+                ModelPart(view, row, view.systems[row.system])
+            )
     return {
         page: _rendered("model.html.j2", title=each[0].row.model, parts_of=each, scripts=[])
         for page, each in parts.items()

@@ -33,7 +33,7 @@ Tiers = Mapping[Path, str]
 
 
 @dataclass(frozen=True)
-class Ranked(Document):
+class RankedValue(Document):
     """One overall value of a system, and the ranks it may have."""
 
     estimate: Estimate
@@ -42,7 +42,7 @@ class Ranked(Document):
 
 
 @dataclass(frozen=True)
-class Row(Document):
+class BoardRow(Document):
     """A system in a table."""
 
     system: str
@@ -51,11 +51,11 @@ class Row(Document):
     scoring: str
     tier: str
     page_file: str
-    ranked: tuple[Ranked, ...]
+    ranked: tuple[RankedValue, ...]
 
 
 @dataclass(frozen=True)
-class Tested(Document):
+class TestedPair(Document):
     """Two systems on the items that both answered, in one metric."""
 
     first: str
@@ -79,8 +79,8 @@ class BoardTable(Document):
     hidden: bool
     ordered_by: str
     """The metric whose rank ranges order the rows."""
-    entries: tuple[Row, ...]
-    pairs: tuple[Tested, ...]
+    entries: tuple[BoardRow, ...]
+    pairs: tuple[TestedPair, ...]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def shown_table(section: Section, group: Group, tiers: Tiers, hidden: bool = Fal
         ordered_by=ordered_by,
         entries=tuple(_row(system, group, ranges, tiers) for system in systems),
         pairs=tuple(
-            Tested(pair.first, pair.second, row)
+            TestedPair(pair.first, pair.second, row)
             for pair in pairs
             for row in pair.differences
             if not row.slice
@@ -155,14 +155,15 @@ def _place(system: System, order: Mapping[str, RankRange]) -> tuple[float, float
 
 def _row(
     system: System, group: Group, ranges: Mapping[str, Mapping[str, RankRange]], tiers: Tiers
-) -> Row:
+) -> BoardRow:
     result = system.result
-    values = (
-        _ranked(estimate, ranges[name].get(system.label))
-        for name in group.headline
-        if (estimate := system.find(name, {}))
-    )
-    return Row(
+    values = []
+    for name in group.headline:
+        if estimate := system.find(name, {}):
+            known = None if estimate.value is None else ranges[name].get(system.label)
+            best, worst = (known.best, known.worst) if known else (None, None)
+            values.append(RankedValue(estimate, best, worst))
+    return BoardRow(
         system=system.label,
         model=result.model,
         model_digest=str(result.model_card["digest"]),
@@ -171,12 +172,6 @@ def _row(
         page_file=page_of(result),
         ranked=tuple(values),
     )
-
-
-def _ranked(estimate: Estimate, known: RankRange | None) -> Ranked:
-    if known is None or estimate.value is None:
-        return Ranked(estimate, None, None)
-    return Ranked(estimate, known.best, known.worst)
 
 
 def page_of(result: Result) -> str:

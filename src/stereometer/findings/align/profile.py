@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from stereometer.benchmarks.abc.sentences import NO_TEMPLATE
-from stereometer.benchmarks.published import Measured, with_published
+from stereometer.benchmarks.published import Conditions, with_published
 from stereometer.errors import DataError, UsageError
 from stereometer.findings.align import estimates as told
 from stereometer.findings.align.agreement import (
@@ -110,7 +110,7 @@ def beside_printed(
     if not ratings.are_released:
         return list(estimates)
     settings = {"templates": list(templates)}
-    measured = Measured(
+    measured = Conditions(
         run.data["digest"],
         run.model_card.get("spec") or run.model,
         run.measure,

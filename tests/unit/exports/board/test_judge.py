@@ -11,8 +11,8 @@ import pytest
 
 import stereometer
 from stereometer.errors import DataError, ModelError, UsageError
-from stereometer.exports.board.judge import Published, hidden_parts, judge, judged_job
-from stereometer.exports.board.seals import Head, Ledger
+from stereometer.exports.board.judge import Submission, hidden_parts, judge, judged_job
+from stereometer.exports.board.seals import Ledger, LedgerHead
 from stereometer.exports.board.site import build
 from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_model
@@ -29,14 +29,14 @@ def hidden(tmp_path: Path) -> Path:
     return tmp_path / "parts"
 
 
-def judged_as(folder: Path, model: str, submitter: str, seed: int = 0) -> Published:
+def judged_as(folder: Path, model: str, submitter: str, seed: int = 0) -> Submission:
     """Also of a system that has no weights, which `judge` itself refuses: something better."""
     part = hidden_parts(folder)[0]
     job = job_for(part, "cat", [MEASURE], open_model(model, seed), Settings())
     return judged_job(job, folder, Ledger(folder / "ledger.jsonl"), submitter)
 
 
-def icat(published: Published) -> float:
+def icat(published: Submission) -> float:
     return next(row.value for row in published.published if row.name == "icat") or 0.0
 
 
@@ -148,7 +148,7 @@ def test_other_items_than_were_split_off_are_refused(hidden: Path, tmp_path: Pat
 
 def test_a_ledger_only_grows(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.jsonl")
-    assert ledger.head == Head(0, "0" * 64)
+    assert ledger.head == LedgerHead(0, "0" * 64)
     heads = [ledger.head, *(ledger.append({"value": number}) for number in range(4))]
     assert [entry["value"] for entry in ledger.entries()] == [0, 1, 2, 3]
     assert all(ledger.holds(head) for head in heads)
