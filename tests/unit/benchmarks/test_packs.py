@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 import stereometer
 from stereometer import catalog
-from stereometer.benchmarks.abc.items import TraitItem
+from stereometer.benchmarks.abc.items import TraitCell
 from stereometer.benchmarks.benchmark import open_benchmark
 from stereometer.benchmarks.packs import schema
 from stereometer.benchmarks.packs.pack import UNTRIED, open_pack, shipped
@@ -74,7 +74,7 @@ def test_portuguese_items_that_are_not_their_context_filled_are_counted_on_the_c
 def test_german_sentences_are_german() -> None:
     benchmark = open_benchmark(catalog.find("benchmark", "abc-german"))
     assert benchmark.as_released
-    cells = {cell.id: cell for cell in all_of(TraitItem, benchmark.items("trait"))}
+    cells = {cell.id: cell for cell in all_of(TraitCell, benchmark.items("trait"))}
     doctor = cells["der/Ärztin/arm - reich"]
     assert doctor.texts["left"] == "Die Ärztin ist arm."
     assert doctor.frame.about_nobody().sentence("arm").text == "Die Person ist arm."
@@ -169,7 +169,7 @@ def traits_pack(folder: Path, template: str = "Todas {los group} son {trait}.") 
 
 
 def test_adjectives_agree_with_the_group_and_with_the_person_in_its_place(tmp_path: Path) -> None:
-    cells = all_of(TraitItem, open_benchmark(source_of(traits_pack(tmp_path))).items("trait"))
+    cells = all_of(TraitCell, open_benchmark(source_of(traits_pack(tmp_path))).items("trait"))
     assert [cell.texts["right"] for cell in cells] == [
         "Todas las abuelas son altas.",
         "Todas los gatos son altos.",

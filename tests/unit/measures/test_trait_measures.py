@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from stereometer.backends.baselines.fake import Fake
-from stereometer.benchmarks.abc.items import Choice, TraitItem, chosen_benchmark
+from stereometer.benchmarks.abc.items import Choice, TraitCell, chosen_benchmark
 from stereometer.errors import ModelError, UsageError
 from stereometer.measures.spans import UNKNOWN_WORD
 from stereometer.measures.traits.association import (
@@ -41,14 +41,14 @@ from tests.builders.commands import assert_refused, call
 from tests.builders.sure import all_of
 
 ITEMS = all_of(
-    TraitItem,
+    TraitCell,
     chosen_benchmark(
         Choice(groups=("woman", "Asian"), templates=("that", "should", "trait-first"))
     ).items("trait"),
 )
 
 
-def visible(item: TraitItem, who: str | None) -> list[str]:
+def visible(item: TraitCell, who: str | None) -> list[str]:
     """The words of the sentence around the adjective, about the group, about `who`, or about a mask
     (None)."""
     template, group = item.frame.template, item.frame.group
@@ -62,7 +62,7 @@ def visible(item: TraitItem, who: str | None) -> list[str]:
     return text.replace(".", " .").split()
 
 
-def sums(item: TraitItem, adjective: str, who: str | None, causal: bool) -> list[int]:
+def sums(item: TraitCell, adjective: str, who: str | None, causal: bool) -> list[int]:
     """What the fake model's numbers are made of, piece by piece: the piece and all that is
     visible."""
     pieces = [word(one) for one in adjective.replace("-", " - ").split()]
@@ -74,7 +74,7 @@ def distance(total: int) -> float:
     return (1 + total % 89) / 100
 
 
-def expected(name: str, variant: str, item: TraitItem, adjective: str) -> float:
+def expected(name: str, variant: str, item: TraitCell, adjective: str) -> float:
     causal = name.startswith("causal")
     prior = "person" if variant == "paper" or causal else None
     group, other = sums(item, adjective, "group", causal), sums(item, adjective, prior, causal)
@@ -408,7 +408,7 @@ def test_profiles_are_not_compared_as_preferences(tmp_path: Any) -> None:
 def test_paper_spells_four_adjectives_as_the_released_lists_do() -> None:
     """TristaCao/U.S_Stereotypes, code/quick_set.py: the others are spelt alike."""
     shapes = chosen_benchmark(Choice(groups=("woman",), templates=("that",))).shapes
-    cells = all_of(TraitItem, shapes["trait"])
+    cells = all_of(TraitCell, shapes["trait"])
 
     def asked(variant: Variant) -> set[str]:
         kept, _ = SET.bind(Fake(), variant, NoOptions()).items(cells)

@@ -83,7 +83,7 @@ class TemplateFrame:
 
 
 @dataclass(frozen=True)
-class TraitItem(ItemDefaults):
+class TraitCell(ItemDefaults):
     """One template about one group, asked for the poles of one trait."""
 
     frame: TemplateFrame
@@ -117,7 +117,7 @@ class TraitItem(ItemDefaults):
         """The head adjective, then its synonyms."""
         return self.trait.adjectives(pole)
 
-    def as_released(self) -> TraitItem:
+    def as_released(self) -> TraitCell:
         """The cell as the authors' released lists spell it."""
         return replace(self, trait=self.trait.as_released(), vocabulary=self.vocabulary.as_released)
 
@@ -137,12 +137,12 @@ def cells(
     traits: Sequence[Trait],
     templates: Sequence[Template],
     grammar: Grammar = ENGLISH,
-) -> list[TraitItem]:
+) -> list[TraitCell]:
     vocabulary = TraitWords(tuple(traits))
     frames = [
         TemplateFrame(template, group, grammar) for template, group in product(templates, groups)
     ]
-    return [TraitItem(frame, trait, vocabulary) for frame, trait in product(frames, traits)]
+    return [TraitCell(frame, trait, vocabulary) for frame, trait in product(frames, traits)]
 
 
 # -------------------------------------------------------------------------------------------- files

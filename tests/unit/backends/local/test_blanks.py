@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from stereometer.benchmarks.abc.items import Choice, TraitItem, chosen_benchmark
+from stereometer.benchmarks.abc.items import Choice, TraitCell, chosen_benchmark
 from stereometer.errors import ModelError
 from stereometer.measures.spans import unknown_token
 from stereometer.measures.traits.association import CAUSAL_ILPS, CAUSAL_SET, ILPS, ILPS_STAR, SET
@@ -30,7 +30,7 @@ from tests.builders.set_distance import by_rule
 from tests.builders.sure import all_of
 
 ITEMS = all_of(
-    TraitItem,
+    TraitCell,
     chosen_benchmark(
         Choice(groups=("woman", "Asian"), templates=("that", "plain", "trait-first"))
     ).items("trait"),
