@@ -1,6 +1,7 @@
 # make cpu        first, on Linux without a GPU: torch for a CPU, without a gigabyte of CUDA
 # make demo       install, measure two small language models on the starter set, write a report
-# make test       what guards every change: needs Python and a package index, nothing else
+# make test       what guards every change: needs Python and a package index, nothing else;
+#                 `make test WING=people` runs the tests of one wing or kind alone
 # make test-all   everything: also browsers, databases, peers' harnesses, simulations, published numbers
 # make bench      speed, as ratios and counts (not part of the tests)
 # make docs       the documentation site, in site/
@@ -65,8 +66,10 @@ style:
 	$(BIN)/ruff check --no-cache .
 	$(BIN)/lint-imports --no-logo --no-cache
 
+ALONE = $(or $(wildcard tests/wings/$(WING) tests/kinds/$(WING)),$(error no wing or kind is called $(WING)))
+
 test: .venv/test style
-	$(BIN)/python $(PYTEST) -m "not long"
+	$(BIN)/python $(PYTEST) -m "not long" $(if $(WING),$(ALONE))
 
 test-all: packages .venv/dev models .venv/harnesses/ready style
 	$(BIN)/mypy --cache-dir .venv/mypy

@@ -17,8 +17,8 @@ import httpx2
 import torch
 
 from bench.timing import THREADS, Peak, contest
-from stereometer.runs.open import open_benchmark, open_model
-from stereometer.types import Generate
+from stereometer.core.runs.open import open_benchmark, open_model
+from stereometer.core.types import Generate
 
 PROMPTS = 200
 ROUNDS = 1

@@ -35,7 +35,7 @@ def builds(found: Items, peak: Peak) -> Iterator[Row]:
 
 
 def smollm2_folder() -> Path:
-    from stereometer import catalog
+    from stereometer.core import catalog
 
     entry: Any = catalog.find("model", "smollm2-135m")
     folder: Path = entry.folder if entry.is_whole() else entry.add()

@@ -28,18 +28,18 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from stereometer.backends.baselines.fake import Fake
-from stereometer.runs.cache import Cache
-from stereometer.runs.pool.choice import Engines, Hands
-from stereometer.runs.pool.crew import Answers, Event, Hello
-from stereometer.runs.pool.driver import Pool
-from stereometer.runs.runner import Engine, Serial, Tally, computed
-from stereometer.types import Answer, Asking, CausalTokens, ModelSpec, Request, Score
+from stereometer.core.runs.cache import Cache
+from stereometer.core.runs.runner import Engine, Serial, Tally, computed
+from stereometer.core.types import Answer, Asking, CausalTokens, ModelSpec, Request, Score
+from stereometer.models.baselines.fake import Fake
+from stereometer.wings.workers.choice import Engines, Hands
+from stereometer.wings.workers.crew import Answers, Event, Hello
+from stereometer.wings.workers.driver import Pool
 
 TOKENS = 16
 """Of each request."""
-NAMED = "stereometer.backends.baselines:NAMED"
-FAKE = ModelSpec(NAMED, "stereometer.backends.baselines.fake:Fake")
+NAMED = "stereometer.models.baselines:NAMED"
+FAKE = ModelSpec(NAMED, "stereometer.models.baselines.fake:Fake")
 
 
 @dataclass(frozen=True)

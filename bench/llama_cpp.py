@@ -16,10 +16,10 @@ import torch
 
 from bench.models import Row, profiled
 from bench.timing import THREADS, Peak, contest
-from stereometer.backends.local.generation import Writer
-from stereometer.runs.measure import jobs_in_words
-from stereometer.runs.open import open_benchmark, open_model
-from stereometer.types import Asking, Generate, Settings
+from stereometer.core.runs.measure import jobs_in_words
+from stereometer.core.runs.open import open_benchmark, open_model
+from stereometer.core.types import Asking, Generate, Settings
+from stereometer.models.local.generation import Writer
 
 SETTINGS = ("zero-shot", "few-shot-mixed")
 PROMPTS = 40
@@ -43,7 +43,7 @@ def measure() -> list[Row]:
 def served() -> Any:
     from xllamacpp import CommonParams, Server
 
-    from stereometer.backends.local.defaults import SMOLLM2
+    from stereometer.models.local.defaults import SMOLLM2
 
     parameters = CommonParams()
     parameters.model.path = str(SMOLLM2.source)

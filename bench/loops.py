@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stereometer.measures.spans import scored_positions, shared_ids
+from stereometer.core.methods.spans import scored_positions, shared_ids
 
 Scores = dict[tuple[str, str], float]
 """By item and candidate."""

@@ -30,7 +30,7 @@ from statistics import mean
 from typing import Any
 
 from stereometer import compare, load
-from stereometer.files import read_json, read_lines
+from stereometer.core.files import read_json, read_lines
 
 MODELS = ("minilm-mlm", "smollm2-135m")
 FITTED = {

@@ -52,7 +52,7 @@ def items() -> Items:
     """Real ones where STEREOMETER_DATA names them, otherwise the starter set's."""
     import os
 
-    from stereometer.runs.open import open_benchmark
+    from stereometer.core.runs.open import open_benchmark
 
     if os.environ.get("STEREOMETER_DATA"):
         pairs, cats = (
@@ -76,8 +76,8 @@ def items() -> Items:
 
 def scorable(found: Sequence[Any], measures: Sequence[Any], count: int) -> Sequence[Any]:
     """So many items, spread evenly, that every measure can plan."""
-    from stereometer.runs.job import limited
-    from stereometer.runs.runner import planned
+    from stereometer.core.runs.job import limited
+    from stereometer.core.runs.runner import planned
 
     spread = limited(found, min(len(found), count + count // 5))
     kept = [
@@ -97,21 +97,21 @@ class Ours:
 
     def __init__(self, folder: Path) -> None:
         from bench import timing
-        from stereometer.runs.open import open_model
+        from stereometer.core.runs.open import open_model
 
         self.backend: Any = open_model(str(folder), options={"threads": timing.THREADS})
         self.backend.card.identity  # noqa: B018  hashed once, as in a run
 
     def measure(self, name: str, variant: str) -> Any:
-        from stereometer import catalog
+        from stereometer.core import catalog
 
         method = catalog.find("method", name)
         return method.bind(self.backend, variant, method.options())
 
     def scores(self, measure: Any, some: Sequence[Any]) -> dict[tuple[str, str], float]:
-        from stereometer.runs.cache import Cache
-        from stereometer.runs.runner import Serial, Tally, computed
-        from stereometer.types import Asking
+        from stereometer.core.runs.cache import Cache
+        from stereometer.core.runs.runner import Serial, Tally, computed
+        from stereometer.core.types import Asking
 
         with (
             tempfile.TemporaryDirectory() as folder,

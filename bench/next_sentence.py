@@ -13,7 +13,7 @@ def measure() -> list[dict[str, Any]]:
     import torch
 
     from bench import timing
-    from stereometer.runs.open import open_benchmark
+    from stereometer.core.runs.open import open_benchmark
 
     torch.set_num_threads(timing.THREADS)
     peak = timing.Peak()
@@ -28,8 +28,8 @@ def measure() -> list[dict[str, Any]]:
 def _rows(name: str, items: Any, peak: Any) -> list[dict[str, Any]]:
     from bench import timing
     from bench.flops import trunk_flops
-    from stereometer.backends.local.sentence_pairs import Features, read_pair
-    from stereometer.runs.open import open_model
+    from stereometer.core.runs.open import open_model
+    from stereometer.models.local.sentence_pairs import Features, read_pair
 
     backend: Any = open_model(name, options={"threads": timing.THREADS})
     pairs = [

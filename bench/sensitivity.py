@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from bench.timing import clock
-from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
-from stereometer.measures.traits.association import SET
-from stereometer.runs.runner import distinct, planned, windows
-from stereometer.stats.set_distance import set_distances
-from stereometer.types import Abilities, NoOptions
+from stereometer.core.runs.runner import distinct, planned, windows
+from stereometer.core.stats.set_distance import set_distances
+from stereometer.core.types import Abilities, NoOptions
+from stereometer.kinds.traits.abc.items import Choice, chosen_benchmark
+from stereometer.kinds.traits.methods.association import SET
 
 VOCABULARY, HIDDEN, ADJECTIVES = 50_265, 1024, 32
 ROUNDS = 5
@@ -120,7 +120,7 @@ class Reading:
     def __init__(self, folder: Path) -> None:
         from transformers import AutoTokenizer
 
-        from stereometer.backends.local.tokens import Tokens
+        from stereometer.models.local.tokens import Tokens
 
         self.tokens = Tokens(AutoTokenizer.from_pretrained(folder), False, 512)
 

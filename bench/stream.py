@@ -53,7 +53,7 @@ def _run(folder: Path, count: int) -> dict[str, float]:
             }
             lines.write(json.dumps(item) + "\n")
     return spent(
-        "import scipy.stats; from stereometer.verbs.run import run",
+        "import scipy.stats; from stereometer.core.verbs.run import run",
         f"run({str(file)!r}, model='fake', out=FOLDER + '/run')",
         repeats=1,
     )

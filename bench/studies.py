@@ -15,7 +15,7 @@ from typing import Any
 from tests.builders.fieldwork import Fieldwork, Served, audited
 from tests.builders.studies import set_toml
 
-from stereometer.studies.new import new_study
+from stereometer.wings.people.new import new_study
 
 PEOPLE = 200
 KILLS = 10

@@ -140,7 +140,7 @@ def _make_gpt2_smollm2(folder: Path) -> tuple[Any, Any]:
     import torch
     from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel
 
-    from stereometer import catalog
+    from stereometer.core import catalog
 
     tokenizer = AutoTokenizer.from_pretrained(str(catalog.find("model", "smollm2-135m").build()))
     torch.manual_seed(SEED)

@@ -18,12 +18,12 @@ from typing import Any
 
 from bench import weights
 from bench.models import Row, items, scorable
-from stereometer import catalog
-from stereometer.runs.cache import Cache
-from stereometer.runs.open import model_spec, open_model
-from stereometer.runs.pool.choice import Engines, Hands
-from stereometer.runs.runner import Engine, Serial, Tally, computed
-from stereometer.types import Asking
+from stereometer.core import catalog
+from stereometer.core.runs.cache import Cache
+from stereometer.core.runs.open import model_spec, open_model
+from stereometer.core.runs.runner import Engine, Serial, Tally, computed
+from stereometer.core.types import Asking
+from stereometer.wings.workers.choice import Engines, Hands
 
 WORKERS, PAIRS, ROUNDS = 2, 60, 3
 LEAST = 95

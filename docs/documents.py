@@ -18,8 +18,8 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from stereometer.mitigations.card import Measured, MitigationCard, Perplexity, Probe
-from stereometer.runs import store
+from stereometer.core.runs import store
+from stereometer.wings.mitigation.card import Measured, MitigationCard, Perplexity, Probe
 
 Document = Mapping[str, Any]
 QUICK = ("--resamples", "100")

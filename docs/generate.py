@@ -163,7 +163,7 @@ PYTHON_HEAD = """Every name below is imported from `stereometer`. A verb does wh
 that name does, and its parameters mean what the command's options mean: only others are explained
 here. `out` is a folder, by default `stereometer-runs`; `announce` is given what the command line
 writes to standard error, and `progress` (on by default) shows how far a run is. An error is a
-`stereometer.errors.StereometerError`.
+`stereometer.core.errors.StereometerError`.
 
 """
 COMMANDS = {"write_report": "report", "export_mitigated": "mitigate export"}
@@ -247,8 +247,8 @@ def _paragraph(text: str | None) -> str:
 
 
 def catalog_page() -> str:
-    from stereometer import catalog
-    from stereometer.benchmarks.packs.pack import shipped
+    from stereometer.core import catalog
+    from stereometer.core.benchmarks.packs.pack import shipped
 
     text = "# Catalog\n\n" + FROM_CODE
     text += "Every name that a command takes, as `stereometer list` prints them. Other packages add"
@@ -269,7 +269,7 @@ def catalog_page() -> str:
 
 def _about(kind: str, name: str) -> str:
     """The sentence written for a name, else what its object says of itself."""
-    from stereometer import catalog
+    from stereometer.core import catalog
 
     if name in DESCRIPTIONS["catalog"]:
         return str(DESCRIPTIONS["catalog"][name])
@@ -311,7 +311,7 @@ def _metrics() -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
 
 def _declared_metrics() -> dict[str, list[tuple[str, str, str]]]:
     """What the shapes in the catalog declare; nothing where the catalog has no shapes."""
-    from stereometer import catalog
+    from stereometer.core import catalog
 
     if "shape" not in catalog.TABLE:
         return {}
@@ -472,7 +472,7 @@ A run folder holds `run.json`, `result.json` and `scores.jsonl`. The last has on
 
 def exit_codes() -> dict[int, str]:
     """Each code of an error class, and those that no class has, with what it means."""
-    from stereometer import errors
+    from stereometer.core import errors
 
     classes = (entry for entry in vars(errors).values() if inspect.isclass(entry))
     codes = {entry.exit_code for entry in classes if issubclass(entry, errors.StereometerError)}
@@ -490,7 +490,7 @@ def exit_codes_page() -> str:
 
 def pack_page() -> str:
     """Every field of a pack, as its schema has it."""
-    from stereometer.benchmarks.packs.schema import PARTS, SEPARATORS
+    from stereometer.core.benchmarks.packs.schema import PARTS, SEPARATORS
 
     text = "# pack.toml\n\n" + FROM_CODE
     text += "What a [pack](../howto/packs.md) says of a set in another language. Other fields are"

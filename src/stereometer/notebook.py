@@ -15,19 +15,19 @@ from itertools import accumulate
 from pathlib import Path
 
 from stereometer.cli.render import print_view
-from stereometer.errors import UnknownName, UsageError
-from stereometer.exports.figures import page_of, sized, svgs
-from stereometer.findings.relate import shipped_facts
+from stereometer.core.errors import UnknownName, UsageError
+from stereometer.core.show.control import visible
+from stereometer.core.show.figure import Figure, Spec
+from stereometer.core.show.numbers import count
+from stereometer.core.show.table import Cell, Table
+from stereometer.core.show.view import Piece, line
+from stereometer.core.types import Result
+from stereometer.core.types.results import Results
+from stereometer.core.types.shown import Shown, WithFigures
 from stereometer.report.load import groups_of
 from stereometer.report.page import figures_for
-from stereometer.show.control import visible
-from stereometer.show.figure import Figure, Spec
-from stereometer.show.numbers import count
-from stereometer.show.table import Cell, Table
-from stereometer.show.view import Piece, line
-from stereometer.types import Result
-from stereometer.types.results import Results
-from stereometer.types.shown import Shown, WithFigures
+from stereometer.wings.exports.figures import page_of, sized, svgs
+from stereometer.wings.relations.relate import shipped_facts
 
 IN_PYTHON = {"--every-slice": "rows()", "--slices": "rows()", "--json": "as_json()"}
 """What the options that a command recommends are here."""

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, pairwise
 from pathlib import Path
 
-from stereometer import catalog
-from stereometer.benchmarks.benchmark import Benchmark, Source
-from stereometer.runs.pool.crew import expected_length
-from stereometer.shapes.sentences import SentenceShape
-from stereometer.types import (
+from stereometer.core import catalog
+from stereometer.core.benchmarks.benchmark import Benchmark, Source
+from stereometer.core.gate.verb import gate
+from stereometer.core.shapes.sentences import SentenceShape
+from stereometer.core.types import (
     HIDDEN,
     SET_DISTANCES,
     WORD_MASSES,
@@ -41,7 +41,7 @@ from stereometer.types import (
     Variant,
     WholeText,
 )
-from stereometer.verbs.gate import gate
+from stereometer.wings.workers.crew import expected_length
 
 BLANK_KINDS = {MaskedBlank.kind, NextTokens.kind, SpanVectors.kind, WORD_MASSES, SET_DISTANCES}
 TEXTS = (

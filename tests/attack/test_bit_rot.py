@@ -12,8 +12,8 @@ from random import Random
 
 import pytest
 
-from stereometer.runs.cache import Cache, cache_key
-from stereometer.types import Answer
+from stereometer.core.runs.cache import Cache, cache_key
+from stereometer.core.types import Answer
 
 ANSWERS = {
     f"request {number}": Answer(

@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import stereometer
-from stereometer.errors import DataError, StereometerError
-from stereometer.exports.board import bundle
-from stereometer.exports.board.bundle import LARGEST, read_files
-from stereometer.exports.board.bundle import write_bundle as submit
-from stereometer.exports.board.check import check
+from stereometer.core.errors import DataError, StereometerError
+from stereometer.wings.board import bundle
+from stereometer.wings.board.bundle import LARGEST, read_files
+from stereometer.wings.board.bundle import write_bundle as submit
+from stereometer.wings.board.check import check
 from tests.builders.bundles import forged
 
 EXAMPLES = 40

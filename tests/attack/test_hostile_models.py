@@ -22,13 +22,13 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from stereometer.backends.local import checks
-from stereometer.backends.local.causal import Causal
-from stereometer.backends.local.checkpoint import LoadingOptions, load
-from stereometer.backends.local.files import fingerprint
-from stereometer.errors import ModelError
-from stereometer.runs.open import open_model
-from stereometer.types import Generate
+from stereometer.core.errors import ModelError
+from stereometer.core.runs.open import open_model
+from stereometer.core.types import Generate
+from stereometer.models.local import checks
+from stereometer.models.local.causal import Causal
+from stereometer.models.local.checkpoint import LoadingOptions, load
+from stereometer.models.local.files import fingerprint
 from tests.builders.commands import assert_refused
 from tests.builders.models.damaged import MODEL_ERROR, changed_config, copied, run
 from tests.builders.models.zoo import Zoo

@@ -15,9 +15,9 @@ from random import Random
 
 import pytest
 
-from stereometer.runs.cache import Cache, default_path
-from stereometer.runs.runner import Serial, Tally
-from stereometer.types import Answer, Request, WholeText
+from stereometer.core.runs.cache import Cache, default_path
+from stereometer.core.runs.runner import Serial, Tally
+from stereometer.core.types import Answer, Request, WholeText
 from tests.builders.asking import answered
 from tests.builders.commands import Said
 from tests.builders.little import Counting
@@ -25,7 +25,7 @@ from tests.builders.stored import only
 
 HELD = """
 import sys
-from stereometer.backends.baselines import fake
+from stereometer.models.baselines import fake
 from stereometer.cli import main
 
 stop = int(sys.argv.pop(1))

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import stereometer
-from stereometer.errors import DataError, StereometerError
-from stereometer.exports.exporter import export_runs as export
-from stereometer.runs.stored import run_of
+from stereometer.core.errors import DataError, StereometerError
+from stereometer.core.runs.stored import run_of
+from stereometer.wings.exports.exporter import export_runs as export
 from tests.builders.commands import Said, assert_refused, call
 from tests.builders.kinds import KINDS, one_of_each
 from tests.builders.ratings import two_sided

@@ -14,10 +14,10 @@ import httpx2
 import pytest
 from sqlalchemy import select
 
-from stereometer.studies.copies import backup_sqlite, move_to, restore_sqlite
-from stereometer.studies.database import answers, open_database
-from stereometer.studies.rehearsal import read_form
-from stereometer.studies.study import Study
+from stereometer.wings.people.copies import backup_sqlite, move_to, restore_sqlite
+from stereometer.wings.people.database import answers, open_database
+from stereometer.wings.people.rehearsal import read_form
+from stereometer.wings.people.study import Study
 from tests.builders.commands import assert_refused, call
 from tests.builders.fieldwork import Fieldwork, Ledger, Served, Visit, audited
 from tests.builders.nginx import nginx

@@ -13,9 +13,9 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from stereometer.studies.new import new_study
-from stereometer.studies.secrets import new_admin_token
-from stereometer.studies.study import open_study
+from stereometer.wings.people.new import new_study
+from stereometer.wings.people.secrets import new_admin_token
+from stereometer.wings.people.study import open_study
 from tests.builders.pages import CHROMIUM, FLAGS, unfold
 from tests.builders.studies import set_toml
 from tests.builders.visits import DESKTOP, PHONE, Visit, served

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from stereometer.studies.kinds import KINDS
-from stereometer.studies.secrets import new_admin_token
-from stereometer.studies.study import open_study
-from stereometer.web import POLICY
+from stereometer.wings.people.kinds import KINDS
+from stereometer.wings.people.secrets import new_admin_token
+from stereometer.wings.people.study import open_study
+from stereometer.wings.serving.limits import POLICY
 from tests.builders.visits import DESKTOP, PHONE, Visit, served, small_study
 
 pytestmark = pytest.mark.browser

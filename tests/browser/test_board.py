@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import stereometer
-from stereometer.exports.board.site import build
+from stereometer.wings.board.site import build
 from tests.browser.test_accessible import violations
 from tests.builders.pages import CHROMIUM, opened, overflow
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from stereometer.studies.database import answers, open_database
-from stereometer.studies.kinds import KINDS
-from stereometer.studies.new import new_study
-from stereometer.studies.study import Study
+from stereometer.wings.people.database import answers, open_database
+from stereometer.wings.people.kinds import KINDS
+from stereometer.wings.people.new import new_study
+from stereometer.wings.people.study import Study
 from tests.builders.studies import set_toml, small_survey
 from tests.builders.visits import PHONE, Visit, served, small_study
 

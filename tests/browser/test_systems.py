@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import stereometer
-from stereometer.curation.audit import audit
-from stereometer.findings.ensemble.combine import ensemble as combine
 from stereometer.report import write_report
+from stereometer.wings.curation.audit import audit
+from stereometer.wings.relations.ensemble.combine import ensemble as combine
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from tests.builders.pages import CHROMIUM, Opened, opened, overflow, unfold

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from stereometer.runs.cache import Cache
-from stereometer.runs.runner import Engine, Keeper, Tally
-from stereometer.types import Answer, Request
+from stereometer.core.runs.cache import Cache
+from stereometer.core.runs.runner import Engine, Keeper, Tally
+from stereometer.core.types import Answer, Request
 
 
 def answered(

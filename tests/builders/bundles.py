@@ -9,10 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from stereometer import catalog
-from stereometer.exports.board.bundle import manifest_of
-from stereometer.runs.stored import settings_of
-from stereometer.types import Result, Score
+from stereometer.core import catalog
+from stereometer.core.runs.stored import settings_of
+from stereometer.core.types import Result, Score
+from stereometer.wings.board.bundle import manifest_of
 
 Change = Callable[[dict[str, Any], list[dict[str, Any]]], None]
 """Given the result and the scores, to be changed in place."""

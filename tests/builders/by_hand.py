@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from zlib import crc32
 
-from stereometer import catalog
-from stereometer.backends.baselines.fake import Fake
-from stereometer.types import Backend, Encoding, Measure
+from stereometer.core import catalog
+from stereometer.core.types import Backend, Encoding, Measure
+from stereometer.models.baselines.fake import Fake
 
 FAKE = Fake()
 

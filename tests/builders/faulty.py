@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from stereometer.backends.baselines.fake import Fake
-from stereometer.errors import ModelError
-from stereometer.types import Answer, Backend, Memory, Opener, Request
+from stereometer.core.errors import ModelError
+from stereometer.core.types import Answer, Backend, Memory, Opener, Request
+from stereometer.models.baselines.fake import Fake
 
 FOR_EVER = 3600.0
 A_WHILE = 0.3

@@ -21,12 +21,12 @@ from typing import Any
 import httpx2
 from sqlalchemy import func, select
 
-from stereometer.studies.database import Database, answers, leases, open_database, participants
-from stereometer.studies.kinds.survey import read_traits
-from stereometer.studies.participation import PanelArrival
-from stereometer.studies.people import COUNTED
-from stereometer.studies.rehearsal import Careful, SeenForm, VisitMemory, careless, read_form
-from stereometer.studies.study import Study
+from stereometer.wings.people.database import Database, answers, leases, open_database, participants
+from stereometer.wings.people.kinds.survey import read_traits
+from stereometer.wings.people.participation import PanelArrival
+from stereometer.wings.people.people import COUNTED
+from stereometer.wings.people.rehearsal import Careful, SeenForm, VisitMemory, careless, read_form
+from stereometer.wings.people.study import Study
 from tests.builders.ports import free_port
 
 START_SECONDS = 120

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from stereometer.backends.baselines.fake import Fake
-from stereometer.types import Answer, ModelCard, Request, Slice
+from stereometer.core.types import Answer, ModelCard, Request, Slice
+from stereometer.models.baselines.fake import Fake
 
 QUICK: dict[str, Any] = {"resamples": 100}
 """Enough where a test does not look at intervals."""

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 import stereometer
-from stereometer.findings.mitigation.sides import Side
-from stereometer.mitigations.card import SETTING, MitigationCard
-from stereometer.runs.store import folder_name
-from stereometer.runs.stored import Run
-from stereometer.types import Result, Score
+from stereometer.core.runs.store import folder_name
+from stereometer.core.runs.stored import Run
+from stereometer.core.types import Result, Score
+from stereometer.wings.mitigation.card import SETTING, MitigationCard
+from stereometer.wings.mitigation.verdicts.sides import Side
 from tests.builders.little import QUICK, intra, stereoset_file
 from tests.builders.stored import sealed
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from stereometer.measures.pair_likelihood import LIKELIHOOD
-from stereometer.shapes.shape import Metric, Shape
-from stereometer.types import Backend, Estimate, Score, Settings, Variant
+from stereometer.core.shapes.shape import Metric, Shape
+from stereometer.core.types import Backend, Estimate, Score, Settings, Variant
+from stereometer.kinds.pairs.methods import LIKELIHOOD
 
 
 class Means:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from stereometer.studies.database import metadata, open_database
+from stereometer.wings.people.database import metadata, open_database
 from tests.builders.ports import free_port
 
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stereometer.benchmarks.abc.items import Grid, packaged
+from stereometer.kinds.traits.abc.items import Grid, packaged
 from tests.builders.trait_runs import GROUPS
 
 DEFAULT = Grid.of(*packaged())

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from scipy.stats import norm, t
 
-from stereometer.types import Score
+from stereometer.core.types import Score
 
 Terms = dict[str, list[Score]]
 

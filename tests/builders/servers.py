@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from stereometer.backends.server.backend import Server
-from stereometer.runs.open import open_model
-from stereometer.types import Generate
-from tests.unit.backends.server.conftest import Reply, Stub
+from stereometer.core.runs.open import open_model
+from stereometer.core.types import Generate
+from stereometer.models.server.backend import Server
+from tests.models.server.conftest import Reply, Stub
 
 
 def open_server(spec: str, seed: int = 0, options: Mapping[str, Any] | None = None) -> Server:

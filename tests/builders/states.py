@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from stereometer.backends.local.mitigation.apply import Projection
+from stereometer.wings.mitigation.forms.apply import Projection
 
 WIDTH = 12
 

@@ -15,13 +15,13 @@ import httpx2
 from fastapi import FastAPI
 from sqlalchemy import Select
 
-from stereometer.studies.database import Database, open_database
-from stereometer.studies.kinds.survey import NOTHING
-from stereometer.studies.new import new_study
-from stereometer.studies.pages.app import Limits, make_app
-from stereometer.studies.participation import PanelArrival, Participation, Standing
-from stereometer.studies.rehearsal import SeenForm, read_form
-from stereometer.studies.study import Study, open_study
+from stereometer.wings.people.database import Database, open_database
+from stereometer.wings.people.kinds.survey import NOTHING
+from stereometer.wings.people.new import new_study
+from stereometer.wings.people.pages.app import Limits, make_app
+from stereometer.wings.people.participation import PanelArrival, Participation, Standing
+from stereometer.wings.people.rehearsal import SeenForm, read_form
+from stereometer.wings.people.study import Study, open_study
 
 UNLIMITED = Limits((1e9, 1e9), (1e9, 1e9))
 

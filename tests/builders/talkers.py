@@ -7,11 +7,19 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stereometer.runs.execute import execute, opened_cache
-from stereometer.runs.measure import job_for
-from stereometer.runs.open import open_benchmark
-from stereometer.shapes.cat.items import Cat
-from stereometer.types import Abilities, Answer, Encoding, Generate, ModelCard, Request, Settings
+from stereometer.core.runs.execute import execute, opened_cache
+from stereometer.core.runs.measure import job_for
+from stereometer.core.runs.open import open_benchmark
+from stereometer.core.types import (
+    Abilities,
+    Answer,
+    Encoding,
+    Generate,
+    ModelCard,
+    Request,
+    Settings,
+)
+from stereometer.kinds.cats.items import Cat
 from tests.builders.sure import all_of
 
 SETTINGS = Settings(resamples=200)

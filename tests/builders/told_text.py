@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stereometer.benchmarks.abc.items import Choice
+from stereometer.kinds.traits.abc.items import Choice
 
 TIMES = 25
 OFTEN = ("A woman", "Many women", "A man", "Most men", "Some lesbians")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import stereometer
-from stereometer.benchmarks.abc.items import Grid, packaged
+from stereometer.kinds.traits.abc.items import Grid, packaged
 from tests.builders.trait_runs import GROUPS
 
 QUICK: dict[str, Any] = {"resamples": 200}

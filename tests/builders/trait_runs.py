@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from stereometer import catalog
-from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
-from stereometer.runs.execute import execute
-from stereometer.runs.job import Measurement
-from stereometer.types import ModelCard, Score, Settings
+from stereometer.core import catalog
+from stereometer.core.runs.execute import execute
+from stereometer.core.runs.job import Measurement
+from stereometer.core.types import ModelCard, Score, Settings
+from stereometer.kinds.traits.abc.items import Choice, chosen_benchmark
 
 GROUPS = (
     "man",

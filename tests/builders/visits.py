@@ -11,8 +11,8 @@ from typing import Any
 
 import uvicorn
 
-from stereometer.studies.new import new_study
-from stereometer.studies.study import Study
+from stereometer.wings.people.new import new_study
+from stereometer.wings.people.study import Study
 from tests.builders.studies import app_of, set_toml, small_survey
 
 PHONE = {"width": 390, "height": 844}

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import stereometer
-from stereometer.runs.execute import execute_all
-from stereometer.runs.measure import jobs_for
-from stereometer.runs.pool import crew
-from stereometer.runs.pool.choice import Engines, Hands
-from stereometer.runs.stored import Run
-from stereometer.types import Backend, ModelSpec, Settings
+from stereometer.core.runs.execute import execute_all
+from stereometer.core.runs.measure import jobs_for
+from stereometer.core.runs.stored import Run
+from stereometer.core.types import Backend, ModelSpec, Settings
+from stereometer.wings.workers import crew
+from stereometer.wings.workers.choice import Engines, Hands
 from tests.builders.faulty import FaultyOptions
 
 PLACE = "tests.builders.faulty:FAULTY"

@@ -29,7 +29,7 @@ from bench import (
 from tokenizers import ByteLevelBPETokenizer
 from transformers.models.bert import modeling_bert
 
-from stereometer.runs.open import open_benchmark, open_model
+from stereometer.core.runs.open import open_benchmark, open_model
 
 pytestmark = pytest.mark.long
 

@@ -10,10 +10,10 @@ from typing import Any, cast
 import pytest
 
 import stereometer
-from stereometer import catalog
-from stereometer.exports import figures
-from stereometer.exports.exporter import export_runs as export
+from stereometer.core import catalog
 from stereometer.report import write_report
+from stereometer.wings.exports import figures
+from stereometer.wings.exports.exporter import export_runs as export
 from tests.builders.stored import only, sealed
 
 MARK = "<i>[x](y)</i>\u202e `|` "

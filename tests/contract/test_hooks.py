@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from stereometer.backends.text_scores import TextScores
+from stereometer.core.shapes.sentences import SentenceShape
+from stereometer.core.shapes.shape import Contrast
+from stereometer.models.text_scores import TextScores
 from stereometer.report.sections.preference import Preference
-from stereometer.shapes.sentences import SentenceShape
-from stereometer.shapes.shape import Contrast
 
 
 @pytest.mark.parametrize("base", [TextScores, Preference, Contrast, SentenceShape])

@@ -13,12 +13,12 @@ import typer
 
 import stereometer
 from stereometer import cli
-from stereometer.backends.local.checkpoint import LoadingOptions as LocalOptions
-from stereometer.backends.server.opener import ServerOptions
 from stereometer.cli.app import SECTIONS, CommandGroup, app
 from stereometer.cli.command import Command
-from stereometer.measures.recognition.method import RecognitionOptions as RecognitionOptions
-from stereometer.options import VerbParameter, declared
+from stereometer.core.options import VerbParameter, declared
+from stereometer.kinds.comments.recognition.method import RecognitionOptions as RecognitionOptions
+from stereometer.models.local.checkpoint import LoadingOptions as LocalOptions
+from stereometer.models.server.opener import ServerOptions
 
 COMMANDS = {
     f"{name} {inner}".strip(): command

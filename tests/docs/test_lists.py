@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 
-from stereometer import catalog
+from stereometer.core import catalog
 from tests.docs.pages import DOCS, ROOT, text_of
 
 

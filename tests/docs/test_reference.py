@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from stereometer import catalog
+from stereometer.core import catalog
 from tests.docs.pages import DOCS, ROOT, generator, text_of
 
 QUICK_PAGES = ("commands.md", "python.md", "catalog.md", "exit-codes.md", "json.md")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.exports.board.site import build, rank_words
-from stereometer.exports.board.tables import RankedValue
-from stereometer.show import numbers
+from stereometer.core.show import numbers
+from stereometer.wings.board.site import build, rank_words
+from stereometer.wings.board.tables import RankedValue
 from tests.conftest import released
 from tests.golden.test_stereoset import SYSTEMS, replayed
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.findings.compare import Comparison
-from stereometer.shapes.differences import Difference
+from stereometer.core.compare import Comparison
+from stereometer.core.shapes.differences import Difference
 from tests.builders.sure import bounds
 from tests.golden.test_stereoset import replayed
 

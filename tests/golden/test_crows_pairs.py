@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.benchmarks.sentences import read_crows_pairs, read_winobias
-from stereometer.curation import split
-from stereometer.curation.split import parted
-from stereometer.shapes.pair.files import statistics
-from stereometer.shapes.pair.items import Pair
-from stereometer.stats.tests import holm, sign_test
+from stereometer.core.stats.tests import holm, sign_test
+from stereometer.kinds.pairs.files import statistics
+from stereometer.kinds.pairs.items import Pair
+from stereometer.wings.curation import split
+from stereometer.wings.curation.split import parted
+from stereometer.wings.packs.sentences import read_crows_pairs, read_winobias
 from tests.builders.sure import all_of, sure
 from tests.conftest import released
 

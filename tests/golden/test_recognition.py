@@ -9,13 +9,12 @@ from typing import Protocol
 import numpy as np
 import pytest
 
-from stereometer.benchmarks.comments import WORDS
-from stereometer.benchmarks.published import Conditions, values, with_published
-from stereometer.measures.recognition.misspelling import shipped_edits
-from stereometer.measures.recognition.questions import Question, Sampling, pool, questions
-from stereometer.runs.open import open_benchmark
-from stereometer.shapes.comment import metrics
-from stereometer.shapes.comment.items import (
+from stereometer.core.benchmarks.published import Conditions, values, with_published
+from stereometer.core.runs.open import open_benchmark
+from stereometer.core.types import Estimate, Score, Settings, Variant
+from stereometer.kinds.comments import metrics
+from stereometer.kinds.comments.benchmarks import WORDS
+from stereometer.kinds.comments.items import (
     FEW_SHOT_MIXED,
     FEW_SHOT_SINGLE,
     MISSPELLING,
@@ -24,7 +23,8 @@ from stereometer.shapes.comment.items import (
     Comment,
     Setting,
 )
-from stereometer.types import Estimate, Score, Settings, Variant
+from stereometer.kinds.comments.recognition.misspelling import shipped_edits
+from stereometer.kinds.comments.recognition.questions import Question, Sampling, pool, questions
 from tests.builders.sure import all_of, bounds, sure
 from tests.conftest import released
 

@@ -9,14 +9,14 @@ from typing import cast
 
 import pytest
 
-from stereometer.benchmarks.comments import WORDS
-from stereometer.measures.recognition.method import scored
-from stereometer.measures.recognition.misspelling import shipped_edits
-from stereometer.measures.recognition.questions import Question, Sampling, questions
-from stereometer.runs.open import open_benchmark
-from stereometer.shapes.comment.answers import confusion_by_set
-from stereometer.shapes.comment.items import FEW_SHOT_MIXED, MISSPELLING, Comment, Setting
-from stereometer.types import Score
+from stereometer.core.runs.open import open_benchmark
+from stereometer.core.types import Score
+from stereometer.kinds.comments.answers import confusion_by_set
+from stereometer.kinds.comments.benchmarks import WORDS
+from stereometer.kinds.comments.items import FEW_SHOT_MIXED, MISSPELLING, Comment, Setting
+from stereometer.kinds.comments.recognition.method import scored
+from stereometer.kinds.comments.recognition.misspelling import shipped_edits
+from stereometer.kinds.comments.recognition.questions import Question, Sampling, questions
 from tests.builders.commands import call
 from tests.conftest import released
 

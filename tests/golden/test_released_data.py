@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stereometer import catalog
-from stereometer.benchmarks.benchmark import open_benchmark
+from stereometer.core import catalog
+from stereometer.core.benchmarks.benchmark import open_benchmark
 from tests.conftest import released
 
 pytestmark = pytest.mark.golden

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stereometer.curation.labels import judge_cat
-from stereometer.shapes.cat.files import read_cats
+from stereometer.kinds.cats.files import read_cats
+from stereometer.wings.curation.labels import judge_cat
 from tests.conftest import released
 
 

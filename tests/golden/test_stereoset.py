@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import stereometer
-from stereometer.shapes.cat.files import read_cats, statistics
-from stereometer.shapes.cat.items import LABELS
-from stereometer.types import Result, Variant
+from stereometer.core.types import Result, Variant
+from stereometer.kinds.cats.files import read_cats, statistics
+from stereometer.kinds.cats.items import LABELS
 from tests.builders.sure import sure
 from tests.conftest import released
 

@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 import stereometer
-from stereometer.benchmarks.sentences import read_crows_pairs
-from stereometer.curation import analysis, keywords, sentiment
-from stereometer.curation.audit import audit
-from stereometer.curation.split import parted
-from stereometer.findings.ensemble.combine import ensemble as combine
-from stereometer.findings.ensemble.combine import mean_weights
-from stereometer.runs.open import open_model
-from stereometer.runs.stored import run_of
-from stereometer.shapes.cat import shape as cat_shape
-from stereometer.shapes.cat.files import read_cats, term_agreement
-from stereometer.shapes.cat.items import Cat
-from stereometer.stats.ranks import spearman
-from stereometer.types import Result, Settings, Variant
+from stereometer.core.runs.open import open_model
+from stereometer.core.runs.stored import run_of
+from stereometer.core.stats.ranks import spearman
+from stereometer.core.types import Result, Settings, Variant
+from stereometer.kinds.cats import shape as cat_shape
+from stereometer.kinds.cats.files import read_cats, term_agreement
+from stereometer.kinds.cats.items import Cat
+from stereometer.wings.curation import analysis, keywords, sentiment
+from stereometer.wings.curation.audit import audit
+from stereometer.wings.curation.split import parted
+from stereometer.wings.packs.sentences import read_crows_pairs
+from stereometer.wings.relations.ensemble.combine import ensemble as combine
+from stereometer.wings.relations.ensemble.combine import mean_weights
 from tests.builders.sure import all_of, bounds, sure
 from tests.conftest import released
 from tests.golden.test_stereoset import SYSTEMS

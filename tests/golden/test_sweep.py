@@ -8,8 +8,8 @@ from itertools import combinations
 import pytest
 
 import stereometer
-from stereometer.readings.sweep import Sweep
-from stereometer.shapes.sweep import JOINT, READING, named
+from stereometer.wings.sweep.shape import JOINT, READING, named
+from stereometer.wings.sweep.sweep import Sweep
 from tests.conftest import released
 from tests.golden.test_stereoset import SYSTEMS
 

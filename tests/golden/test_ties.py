@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import stereometer
-from stereometer.types import Result, Variant
+from stereometer.core.types import Result, Variant
 from tests.builders.commands import call
 from tests.builders.sure import sure
 from tests.conftest import released

@@ -9,15 +9,15 @@ from math import hypot, sqrt
 
 import numpy as np
 
-from stereometer.shapes.cat import differences as changes
-from stereometer.shapes.cat.metrics import OverTerms, Spreads
-from stereometer.shapes.cat.points import KINDS, SAYS, CatSample, icat
-from stereometer.shapes.differences import Difference
-from stereometer.shapes.points import Coverage, DrawnUnit, Stratum
-from stereometer.shapes.verdicts import equivalent, narrower
-from stereometer.stats.intervals import Floats, Ints
-from stereometer.stats.means import StudentMean
-from stereometer.types import Settings
+from stereometer.core.shapes.differences import Difference
+from stereometer.core.shapes.points import Coverage, DrawnUnit, Stratum
+from stereometer.core.shapes.verdicts import equivalent, narrower
+from stereometer.core.stats.intervals import Floats, Ints
+from stereometer.core.stats.means import StudentMean
+from stereometer.core.types import Settings
+from stereometer.kinds.cats import differences as changes
+from stereometer.kinds.cats.metrics import OverTerms, Spreads
+from stereometer.kinds.cats.points import KINDS, SAYS, CatSample, icat
 
 SETTINGS = Settings(resamples=400)
 SPREAD, ITEMS = 4.7, 53

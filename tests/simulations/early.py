@@ -10,13 +10,13 @@ from math import sqrt
 import numpy as np
 from scipy.special import stdtrit
 
-from stereometer import catalog
-from stereometer.findings.gate.bars import BarRule, read_bar
-from stereometer.findings.gate.early_stop import Until
-from stereometer.shapes.pair.items import Pair
-from stereometer.stats.anytime import LEAST, Betting, largest_t
-from stereometer.stats.intervals import Floats, Ints
-from stereometer.types import Score, Settings
+from stereometer.core import catalog
+from stereometer.core.gate.bars import BarRule, read_bar
+from stereometer.core.gate.early_stop import Until
+from stereometer.core.stats.anytime import LEAST, Betting, largest_t
+from stereometer.core.stats.intervals import Floats, Ints
+from stereometer.core.types import Score, Settings
+from stereometer.kinds.pairs.items import Pair
 from tests.builders.sure import sure
 from tests.simulations.cats import ITEMS, SPREAD
 

@@ -7,15 +7,15 @@ from itertools import cycle
 
 import numpy as np
 
-from stereometer.findings.gate.bars import read_bar
-from stereometer.shapes.cat.metrics import Spreads, _estimates
-from stereometer.shapes.cat.points import SAYS, TASKS, headline_slices, sample
-from stereometer.shapes.pair.metrics import _preference
-from stereometer.shapes.points import Points
-from stereometer.shapes.verdicts import FEW_TERMS, PREFERENCE, judged
-from stereometer.stats.intervals import percentile
-from stereometer.stats.ranks import resampled_points
-from stereometer.types import Estimate, Settings
+from stereometer.core.gate.bars import read_bar
+from stereometer.core.shapes.points import Points
+from stereometer.core.shapes.verdicts import FEW_TERMS, PREFERENCE, judged
+from stereometer.core.stats.intervals import percentile
+from stereometer.core.stats.ranks import resampled_points
+from stereometer.core.types import Estimate, Settings
+from stereometer.kinds.cats.metrics import Spreads, _estimates
+from stereometer.kinds.cats.points import SAYS, TASKS, headline_slices, sample
+from stereometer.kinds.pairs.metrics import _preference
 from tests.builders.sure import sure
 from tests.simulations import cats, pairs
 

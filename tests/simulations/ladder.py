@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
-from stereometer.shapes.cat.metrics import side_values
-from stereometer.stats.anytime import climbs
-from stereometer.stats.intervals import Floats
+from stereometer.core.stats.anytime import climbs
+from stereometer.core.stats.intervals import Floats
+from stereometer.kinds.cats.metrics import side_values
 
 SUBMISSIONS = 1000
 Against = Callable[[int], tuple[Floats, Floats]]

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stereometer.shapes.cat.metrics import _estimates
-from stereometer.shapes.cat.points import KINDS, SAYS, sample
-from stereometer.shapes.pair.metrics import summarize
-from stereometer.shapes.points import Points
-from stereometer.shapes.verdicts import PREFERENCE, judged
-from stereometer.types import Estimate, Score, Settings
+from stereometer.core.shapes.points import Points
+from stereometer.core.shapes.verdicts import PREFERENCE, judged
+from stereometer.core.types import Estimate, Score, Settings
+from stereometer.kinds.cats.metrics import _estimates
+from stereometer.kinds.cats.points import KINDS, SAYS, sample
+from stereometer.kinds.pairs.metrics import summarize
 from tests.builders.sure import sure
 from tests.simulations.cats import stratum
 from tests.simulations.early import _values

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stereometer.findings.mitigation.judged import Effect, KeptMetric, verdict_of
-from stereometer.shapes.cat import differences as changes
-from stereometer.shapes.cat.points import KINDS
-from stereometer.shapes.differences import Difference
-from stereometer.stats.intervals import Ints
-from stereometer.training.mitigation.probing import compared
-from stereometer.types import Settings
+from stereometer.core.shapes.differences import Difference
+from stereometer.core.stats.intervals import Ints
+from stereometer.core.types import Settings
+from stereometer.kinds.cats import differences as changes
+from stereometer.kinds.cats.points import KINDS
+from stereometer.wings.mitigation.methods.probing import compared
+from stereometer.wings.mitigation.verdicts.judged import Effect, KeptMetric, verdict_of
 
 SETTINGS = Settings(resamples=100)
 DOMAIN, REST, ITEMS = 30, 49, 53

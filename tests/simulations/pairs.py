@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stereometer.shapes.pair import differences as changes
-from stereometer.shapes.pair.points import over_pairs, points, spread
-from stereometer.shapes.points import ALONE, KINDS, Coverage, DrawnUnit, PointSample
-from stereometer.shapes.verdicts import equivalent, narrower
-from stereometer.stats.intervals import Floats, Ints
-from stereometer.types import Settings
+from stereometer.core.shapes.points import ALONE, KINDS, Coverage, DrawnUnit, PointSample
+from stereometer.core.shapes.verdicts import equivalent, narrower
+from stereometer.core.stats.intervals import Floats, Ints
+from stereometer.core.types import Settings
+from stereometer.kinds.pairs import differences as changes
+from stereometer.kinds.pairs.points import over_pairs, points, spread
 
 SETTINGS = Settings(resamples=100, ties=1.0)
 POINTS = points("sound", {})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stereometer.stats.intervals import Floats
-from stereometer.stats.joint import joint_test
+from stereometer.core.stats.intervals import Floats
+from stereometer.core.stats.joint import joint_test
 
 READINGS = 12
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stereometer.shapes.cat.metrics import _estimates
-from stereometer.shapes.comment.metrics import summarize
-from stereometer.shapes.pair.metrics import _preference
-from stereometer.shapes.points import ALONE, DrawnUnit
-from stereometer.shapes.verdicts import PREFERENCE, judged
-from stereometer.stats.intervals import Floats, Ints
-from stereometer.training.mitigation.probing import compared
-from stereometer.types import Estimate, Score, Settings
+from stereometer.core.shapes.points import ALONE, DrawnUnit
+from stereometer.core.shapes.verdicts import PREFERENCE, judged
+from stereometer.core.stats.intervals import Floats, Ints
+from stereometer.core.types import Estimate, Score, Settings
+from stereometer.kinds.cats.metrics import _estimates
+from stereometer.kinds.comments.metrics import summarize
+from stereometer.kinds.pairs.metrics import _preference
+from stereometer.wings.mitigation.methods.probing import compared
 from tests.builders.sure import sure
 from tests.simulations import cats, pairs
 

@@ -7,26 +7,26 @@ from math import sqrt
 
 import numpy as np
 
-from stereometer.benchmarks.abc import survey
-from stereometer.findings.align.agreement import RatedCells
-from stereometer.findings.align.estimates import OVER_BOTH, _tau
-from stereometer.findings.compare import Compared, _adjusted
-from stereometer.findings.curve import trend_of
-from stereometer.findings.relate import family_means
-from stereometer.measures.asking import Conversation
-from stereometer.measures.survey.method import ModelSurvey, SurveyOptions
-from stereometer.shapes.cat import differences as changes
-from stereometer.shapes.cat.points import KINDS, TASKS, headline_slices
-from stereometer.shapes.differences import Difference
-from stereometer.shapes.points import DrawnUnit, Points, Stratum
-from stereometer.shapes.trait import metrics
-from stereometer.shapes.verdicts import PREFERENCE, judged
-from stereometer.stats.effects import partly_pooled
-from stereometer.stats.intervals import Floats, wilson_percent
-from stereometer.stats.means import StudentMean
-from stereometer.stats.ranks import permutation_p
-from stereometer.stats.tests import holm
-from stereometer.types import Estimate, Score, Settings
+from stereometer.core.asking.conversation import Conversation
+from stereometer.core.compare import Compared, _adjusted
+from stereometer.core.curve import trend_of
+from stereometer.core.shapes.differences import Difference
+from stereometer.core.shapes.points import DrawnUnit, Points, Stratum
+from stereometer.core.shapes.verdicts import PREFERENCE, judged
+from stereometer.core.stats.effects import partly_pooled
+from stereometer.core.stats.intervals import Floats, wilson_percent
+from stereometer.core.stats.means import StudentMean
+from stereometer.core.stats.ranks import permutation_p
+from stereometer.core.stats.tests import holm
+from stereometer.core.types import Estimate, Score, Settings
+from stereometer.kinds.cats import differences as changes
+from stereometer.kinds.cats.points import KINDS, TASKS, headline_slices
+from stereometer.kinds.traits import metrics
+from stereometer.kinds.traits.abc import survey
+from stereometer.kinds.traits.align.agreement import RatedCells
+from stereometer.kinds.traits.align.estimates import OVER_BOTH, _tau
+from stereometer.kinds.traits.survey.method import ModelSurvey, SurveyOptions
+from stereometer.wings.relations.relate import family_means
 from tests.builders.sure import sure
 from tests.simulations import cats, families
 

@@ -19,7 +19,7 @@ from typer.core import TyperCommand
 
 from stereometer.cli.guard import guarded, say
 from stereometer.cli.render import show
-from stereometer.options import COMMON, PANELS, Option, VerbParameter, declared
+from stereometer.core.options import COMMON, PANELS, Option, VerbParameter, declared
 
 ARGUMENTS = "Arguments"
 TYPED: ContextVar[set[str]] = ContextVar("TYPED")

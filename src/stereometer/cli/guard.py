@@ -17,8 +17,8 @@ from typing import Any, cast
 
 import typer
 
-from stereometer.errors import StereometerError, UsageError, did_you_mean
-from stereometer.show.control import visible
+from stereometer.core.errors import StereometerError, UsageError, did_you_mean
+from stereometer.core.show.control import visible
 
 INTERRUPTED = 130
 USAGE = cast(type[Exception], typer.BadParameter.__base__)

@@ -8,11 +8,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from stereometer.cli.guard import say
-from stereometer.files import to_json
-from stereometer.show.control import visible
-from stereometer.show.table import Table, fitted, widths
-from stereometer.show.view import Paragraph, View, aside, heading
-from stereometer.types.shown import Told
+from stereometer.core.files import to_json
+from stereometer.core.show.control import visible
+from stereometer.core.show.table import Table, fitted, widths
+from stereometer.core.show.view import Paragraph, View, aside, heading
+from stereometer.core.types.shown import Told
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from stereometer.errors import UsageError
-from stereometer.files import replacing
-from stereometer.findings.relate import read_facts, shipped_facts
+from stereometer.core.errors import UsageError
+from stereometer.core.files import replacing
+from stereometer.core.runs.store import HOME, RESULT, RUN, SCORES
+from stereometer.core.runs.stored import Stored
+from stereometer.core.types import Result
 from stereometer.report.attachments import write_beside
 from stereometer.report.load import groups_of
 from stereometer.report.page import page
-from stereometer.runs.store import HOME, RESULT, RUN, SCORES
-from stereometer.runs.stored import Stored
-from stereometer.types import Result
+from stereometer.wings.relations.relate import read_facts, shipped_facts
 
 __all__ = ["write_report"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from stereometer.core.show import numbers
+from stereometer.core.show.table import Table, number
+from stereometer.core.stats.tests import holm
 from stereometer.report.systems import Group
-from stereometer.show import numbers
-from stereometer.show.table import Table, number
-from stereometer.stats.tests import holm
 
 OVER = "Over systems: p of the overall row, Holm over all systems of the table; no verdict uses it."
 

@@ -14,10 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from stereometer.files import replacing
+from stereometer.core.files import replacing
+from stereometer.core.show.figure import Figure
 from stereometer.report.items import MOST_ITEMS
 from stereometer.report.systems import Group
-from stereometer.show.figure import Figure
 
 ITEMS, SCORES = "items", "scores"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from stereometer.core.shapes.shape import Contrast
+from stereometer.core.show.numbers import significant
+from stereometer.core.types import Score, Variant
 from stereometer.report.systems import Group, System
-from stereometer.shapes.shape import Contrast
-from stereometer.show.numbers import significant
-from stereometer.types import Score, Variant
 
 SIDES, SKIPPED, ABSENT = {1: "s", -1: "a", 0: "t"}, "x", "-"
 """What an item prefers, a tie apart; or that a system skipped it, or was not asked."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from stereometer import catalog
-from stereometer.findings.relate import Facts
+from stereometer.core import catalog
+from stereometer.core.runs.stored import Run, Stored, runs_of, shareable
+from stereometer.core.types import Result
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
-from stereometer.runs.stored import Run, Stored, runs_of, shareable
-from stereometer.types import Result
+from stereometer.wings.relations.relate import Facts
 
 
 def section_for(result: Result) -> Section:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import Fill, fill_of
+from stereometer.core.types import Estimate, Result
 from stereometer.report.systems import Group, System
-from stereometer.show import numbers
-from stereometer.show.figure import Fill, fill_of
-from stereometer.types import Estimate, Result
 
 
 @dataclass(frozen=True)

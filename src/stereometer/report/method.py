@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stereometer.core.show import numbers
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
-from stereometer.show import numbers
 
 VARIANTS = {
     "paper": "paper: as the authors' released code computes it; a tie counts as in that code",

@@ -15,7 +15,11 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from stereometer import catalog
+from stereometer.core import catalog
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import FILLS, Figure
+from stereometer.core.show.view import Verdict, View
+from stereometer.core.types import Result
 from stereometer.report import method
 from stereometer.report.across import by_chance
 from stereometer.report.attachments import Beside, ShownNames
@@ -23,10 +27,6 @@ from stereometer.report.charts.frame import CONFIG
 from stereometer.report.matrix import Matrix
 from stereometer.report.sections.section import MoreFigures, Section
 from stereometer.report.systems import Group, look
-from stereometer.show import numbers
-from stereometer.show.figure import FILLS, Figure
-from stereometer.show.view import Verdict, View
-from stereometer.types import Result
 
 OWN_SCRIPTS = tuple(f"assets/{name}.js" for name in ("charts", "downloads", "items", "overview"))
 UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}

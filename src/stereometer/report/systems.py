@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from stereometer import catalog
-from stereometer.findings.mitigation import judge
-from stereometer.findings.mitigation.judged import Mitigated
-from stereometer.findings.mitigation.sides import Side
-from stereometer.findings.relate import Facts
-from stereometer.findings.shift import Audited, load_audit
-from stereometer.runs.stored import Run, settings_of
-from stereometer.shapes.shape import Shape
-from stereometer.show.figure import FILLS, Key
-from stereometer.show.table import Cell
-from stereometer.types import Estimate, Result, Score, Settings, Slice
+from stereometer.core import catalog
+from stereometer.core.runs.stored import Run, settings_of
+from stereometer.core.shapes.shape import Shape
+from stereometer.core.shift import Audited, load_audit
+from stereometer.core.show.figure import FILLS, Key
+from stereometer.core.show.table import Cell
+from stereometer.core.types import Estimate, Result, Score, Settings, Slice
+from stereometer.wings.mitigation.verdicts import judge
+from stereometer.wings.mitigation.verdicts.judged import Mitigated
+from stereometer.wings.mitigation.verdicts.sides import Side
+from stereometer.wings.relations.relate import Facts
 
 MOST_SYSTEMS = 40
 """Of a group, in words, pictures and items: nobody could tell the marks of more apart."""

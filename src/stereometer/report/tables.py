@@ -8,14 +8,14 @@ from statistics import NormalDist
 import numpy as np
 from scipy.special import stdtrit
 
+from stereometer.core.shapes.verdicts import NULL_VALUE
+from stereometer.core.show import numbers
+from stereometer.core.show.slices import named
+from stereometer.core.show.table import Cell, Table, number, text
+from stereometer.core.stats.effects import FEWEST, partly_pooled
+from stereometer.core.types import Estimate, Slice
 from stereometer.report.across import over_systems
 from stereometer.report.systems import Group, System
-from stereometer.shapes.verdicts import NULL_VALUE
-from stereometer.show import numbers
-from stereometer.show.slices import named
-from stereometer.show.table import Cell, Table, number, text
-from stereometer.stats.effects import FEWEST, partly_pooled
-from stereometer.types import Estimate, Slice
 
 Row = tuple[Cell | str, ...]
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from stereometer import catalog
-from stereometer.runs.runner import distinct, planned, scored
-from stereometer.types import Answer, CausalTokens, Request, Score
+from stereometer.core import catalog
+from stereometer.core.runs.runner import distinct, planned, scored
+from stereometer.core.types import Answer, CausalTokens, Request, Score
 from tests.builders.models.reference import Reference, Scored, Unscorable
 
 TOKEN = 1e-5

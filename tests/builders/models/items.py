@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stereometer.benchmarks.benchmark import open_benchmark
-from stereometer.benchmarks.sentences import STARTER
-from stereometer.shapes.cat.items import LABELS, Candidate, Cat
-from stereometer.shapes.pair.items import Pair
+from stereometer.core.benchmarks.benchmark import open_benchmark
+from stereometer.kinds.cats.items import LABELS, Candidate, Cat
+from stereometer.kinds.pairs.items import Pair
+from stereometer.wings.packs.sentences import STARTER
 
 TEN_PIECES = "supercalifragilisticexpialidocious"
 EMOJI = "\N{GRINNING FACE}"

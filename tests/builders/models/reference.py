@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from stereometer.measures.context_association import PARAGRAPH
+from stereometer.kinds.cats.methods import PARAGRAPH
 
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
 SENTENCES = ("sent_more", "sent_less")

@@ -8,7 +8,7 @@ from math import exp
 
 import torch
 
-from stereometer.backends.local.mitigation.self_debias import Reweighting, SelfDebiased
+from stereometer.wings.mitigation.forms.self_debias import Reweighting, SelfDebiased
 from tests.builders.models.reference import Reference
 from tests.builders.models.zoo import Zoo
 

@@ -24,8 +24,8 @@ from tokenizers import (
 )
 from transformers import PreTrainedTokenizerFast
 
-from stereometer.benchmarks.benchmark import open_benchmark
-from stereometer.benchmarks.sentences import STARTER
+from stereometer.core.benchmarks.benchmark import open_benchmark
+from stereometer.wings.packs.sentences import STARTER
 
 SIZE = 900
 """Small enough that many words fall into pieces."""

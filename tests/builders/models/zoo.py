@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
-from stereometer.backends.local.causal import Causal
-from stereometer.backends.local.checkpoint import Checkpoint, LoadingOptions, load
-from stereometer.backends.local.language_model import LanguageModel
-from stereometer.backends.local.masked import Masked, Permuted
+from stereometer.models.local.causal import Causal
+from stereometer.models.local.checkpoint import Checkpoint, LoadingOptions, load
+from stereometer.models.local.language_model import LanguageModel
+from stereometer.models.local.masked import Masked, Permuted
 from tests.builders.models.builders import BUILDS, POSITIONS, build
 from tests.builders.models.reference import Reference
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
+from stereometer.core.shapes.verdicts import NULL_VALUE
+from stereometer.core.show.figure import Fill, Spec
+from stereometer.core.types import Estimate
 from stereometer.report.charts import frame
 from stereometer.report.systems import System
-from stereometer.shapes.verdicts import NULL_VALUE
-from stereometer.show.figure import Fill, Spec
-from stereometer.types import Estimate
 
 STEP, GAP, HEADING, TOP = 13, 9, 30, 24
 """Pixels: for a mark, between rows, for a heading, and for the words over the first row."""

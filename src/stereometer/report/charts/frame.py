@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import Fill, Spec, fill_of
+from stereometer.core.types import Estimate
 from stereometer.report.systems import System
-from stereometer.show import numbers
-from stereometer.show.figure import Fill, Spec, fill_of
-from stereometer.types import Estimate
 
 Row = Mapping[str, Any]
 

@@ -6,6 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import atan2, degrees, hypot
 
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import Spec
+from stereometer.core.show.slices import named
+from stereometer.core.types import Estimate, Slice
 from stereometer.report.charts.frame import (
     DASHED,
     IDEAL,
@@ -24,10 +28,6 @@ from stereometer.report.charts.frame import (
     words,
 )
 from stereometer.report.systems import System
-from stereometer.show import numbers
-from stereometer.show.figure import Spec
-from stereometer.show.slices import named
-from stereometer.types import Estimate, Slice
 
 HEIGHT = 340
 CONTOURS = range(10, 100, 10)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import Fill, Key, Spec
 from stereometer.report.charts import frame
 from stereometer.report.systems import System
-from stereometer.show import numbers
-from stereometer.show.figure import Fill, Key, Spec
 
 ROW = 24
 """Pixels of a trait or group."""

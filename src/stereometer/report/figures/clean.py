@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stereometer.findings.shift import Audited
+from stereometer.core.shapes.differences import Shift
+from stereometer.core.shift import Audited
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import Chart, Figure
+from stereometer.core.show.slices import named
+from stereometer.core.show.table import Table
+from stereometer.core.types import Estimate
 from stereometer.report.charts.forest import AxisOf, Block, Line, forest
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import Row, tabled
-from stereometer.shapes.differences import Shift
-from stereometer.show import numbers
-from stereometer.show.figure import Chart, Figure
-from stereometer.show.slices import named
-from stereometer.show.table import Table
-from stereometer.types import Estimate
 
 Audits = Sequence[tuple[System, Audited]]
 ONE_AT_A_TIME = (

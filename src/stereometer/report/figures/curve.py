@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from stereometer.findings.curve import FEWEST_STEPS, Trend, trends
+from stereometer.core.curve import FEWEST_STEPS, Trend, trends
+from stereometer.core.shapes.differences import Difference
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import FILLS, Chart, Figure, Spec
+from stereometer.core.show.table import Table
+from stereometer.core.types import Estimate
 from stereometer.report import tables
 from stereometer.report.charts import frame
 from stereometer.report.charts.forest import plain_axis
 from stereometer.report.figures.differences import pairs_of
 from stereometer.report.systems import Group, System
-from stereometer.shapes.differences import Difference
-from stereometer.show import numbers
-from stereometer.show.figure import FILLS, Chart, Figure, Spec
-from stereometer.show.table import Table
-from stereometer.types import Estimate
 
 FEWEST_DRAWN = 3
 TITLE = "Over the steps of a series"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stereometer.errors import UsageError
-from stereometer.findings.compare import Compared, family_notes
-from stereometer.findings.mitigation.sides import pairs_among
+from stereometer.core.compare import Compared, family_notes
+from stereometer.core.errors import UsageError
+from stereometer.core.shapes.differences import Difference
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import Chart, Figure, Spec, sure
+from stereometer.core.show.slices import named
+from stereometer.core.show.table import Table
+from stereometer.core.types import Estimate
 from stereometer.report import tables
 from stereometer.report.charts.forest import Axis, Block, Line, forest
 from stereometer.report.charts.frame import outwards
 from stereometer.report.systems import Group, System
-from stereometer.shapes.differences import Difference
-from stereometer.show import numbers
-from stereometer.show.figure import Chart, Figure, Spec, sure
-from stereometer.show.slices import named
-from stereometer.show.table import Table
-from stereometer.types import Estimate
+from stereometer.wings.mitigation.verdicts.sides import pairs_among
 
 FEW_SYSTEMS = 4
 """Up to this many, all pairs are shown; with more, each against the first."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from stereometer.core.show import numbers, slices
+from stereometer.core.show.figure import FILLS, Chart, Figure
 from stereometer.report import tables
 from stereometer.report.charts.forest import Axis, Block, Line, forest
 from stereometer.report.systems import Group
-from stereometer.show import numbers, slices
-from stereometer.show.figure import FILLS, Chart, Figure
 
 MANY = 40
 """With more marks than this the finest slices wait behind the choice."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import FILLS, Chart, Figure
+from stereometer.core.types import Estimate
 from stereometer.report import tables
 from stereometer.report.charts.forest import Axis, AxisOf, Block, Line, forest
 from stereometer.report.systems import Group, System
-from stereometer.show import numbers
-from stereometer.show.figure import FILLS, Chart, Figure
-from stereometer.types import Estimate
 
 ENDS = 5
 """Most and least stereotyped terms shown of each domain."""

@@ -6,19 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from stereometer.findings.mitigation.view import about, headline
+from stereometer.core.shapes.shape import Contrast
+from stereometer.core.shapes.verdicts import NULL_VALUE
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import Figure
+from stereometer.core.show.slices import named
+from stereometer.core.show.view import Verdict
+from stereometer.core.types import Estimate
 from stereometer.report.charts.forest import preference_axis
 from stereometer.report.figures.slices import by_slice
 from stereometer.report.items import browser
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
-from stereometer.shapes.shape import Contrast
-from stereometer.shapes.verdicts import NULL_VALUE
-from stereometer.show import numbers
-from stereometer.show.figure import Figure
-from stereometer.show.slices import named
-from stereometer.show.view import Verdict
-from stereometer.types import Estimate
+from stereometer.wings.mitigation.verdicts.view import about, headline
 
 FEW_NAMES = 5
 """Up to this many slices are named one by one."""

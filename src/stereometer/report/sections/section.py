@@ -13,6 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from stereometer.core.runs.stored import Run
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import Figure
+from stereometer.core.show.table import Table
+from stereometer.core.show.view import Verdict, View, line
+from stereometer.core.types import Estimate, Result
 from stereometer.report import tables
 from stereometer.report.charts.forest import plain_axis
 from stereometer.report.figures.curve import curve
@@ -20,12 +26,6 @@ from stereometer.report.figures.differences import differences
 from stereometer.report.figures.slices import by_slice
 from stereometer.report.matrix import Column, entry, tally
 from stereometer.report.systems import Group
-from stereometer.runs.stored import Run
-from stereometer.show import numbers
-from stereometer.show.figure import Figure
-from stereometer.show.table import Table
-from stereometer.show.view import Verdict, View, line
-from stereometer.types import Estimate, Result
 
 MoreFigures = Callable[[Group], Iterable[Figure]]
 """What an entry `KIND/NAME` of the catalog is."""

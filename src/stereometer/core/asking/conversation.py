@@ -1,0 +1,104 @@
+"""Asking in words: what forced choice, recognition and the survey share.
+
+A prompt is a text with slots. It is put to a model as raw text or as a message of a conversation;
+what the model wrote is read, or the reason why it says nothing is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from stereometer.core.errors import ModelError, UsageError
+from stereometer.core.types import FILTERED, Backend, Variant, digest_of
+
+SLOT = re.compile(r"\{(\w+)\}")
+EMPTY, UNPARSED, REFUSED = "empty", "unparsed", FILTERED
+REFUSALS = re.compile(
+    r"\b(i\s+(can(no|')?t|am\s+(not\s+able|unable)|won'?t|will\s+not)"
+    r"|i'?m\s+(sorry|not\s+able|unable)|as\s+an?\s+(ai|language\s+model)"
+    r"|cannot\s+(answer|assist|help|comply)|unable\s+to\s+(answer|assist|help|comply))\b",
+    re.IGNORECASE,
+)
+NOT_SAID = (
+    r"\w+n't|(?:is|are|was|were|do|does|did|would|should|could)nt|can(?:no)?t"
+    r"|not|non|no|never|neither|nor|none|nothing|nobody|hardly|without|if|whether"
+)
+"""Words after which a label is denied, or not said to hold, until the clause ends."""
+
+
+@cache
+def packaged(package: str, *names: str) -> str:
+    """A text that lies in a package; its last line break is the file's and not the prompt's."""
+    folder = resources.files(package)
+    return folder.joinpath(*names).read_text("utf-8").removesuffix("\n")
+
+
+def filled_in(text: str, slots: Mapping[str, str]) -> str:
+    """In one pass: braces in what is put in stay as they are."""
+    return SLOT.sub(lambda slot: slots.get(slot[1], slot[0]), text)
+
+
+def why_unread(text: str) -> str:
+    """Why an answer in which nothing was found says nothing."""
+    if not text.strip():
+        return EMPTY
+    return REFUSED if REFUSALS.search(text) else UNPARSED
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """Whether questions are messages of a conversation, and with which system prompt."""
+
+    chat: bool
+    system: str = ""
+    template_by: str = ""
+    """Whose chat template is applied."""
+
+    @classmethod
+    def of(
+        cls, backend: Backend, wanted: bool | None, system: str, variant: Variant
+    ) -> Conversation:
+        """As wanted, else wherever the model has a chat template, except where a paper is followed,
+        whose models had none."""
+        template_by = backend.abilities.chat_template
+        if wanted and not template_by:
+            raise ModelError(
+                f"{backend.card.name} has no chat template. It was not taught to hold a "
+                "conversation. Ask without --chat."
+            )
+        usual = bool(template_by) and variant != "paper"
+        return cls(usual if wanted is None else wanted, system, template_by)
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """What a result records of it."""
+        if not self.chat:
+            return {"chat": False}
+        system = digest_of(self.system)[:16]
+        return {"chat": True, "chat_template": self.template_by, "system": system}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if not self.chat:
+            return ()
+        return (f"Asked as a conversation; chat template: {self.template_by}.",)
+
+    def fields(self, question: str, raw: str | None = None) -> dict[str, Any]:
+        """Of a request; `raw` is the text without a conversation, where that has more."""
+        if not self.chat:
+            return {"prompt": question if raw is None else raw}
+        system = (("system", self.system),) if self.system else ()
+        return {"messages": (*system, ("user", question))}
+
+
+def no_system_prompt() -> UsageError:
+    """For raw text."""
+    return UsageError(
+        "A system prompt was given for raw text. Only a conversation has one. Ask with --chat, or "
+        "leave it out."
+    )

@@ -1,0 +1,327 @@
+"""Published tables and their values, as the package ships them."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+from stereometer.core.benchmarks.published import view as views
+from stereometer.core.errors import UnknownName, respelled
+from stereometer.core.options import Option, verb
+from stereometer.core.types import Estimate, Published, Slice, Variant, digest_of_file
+from stereometer.core.types.document import Document
+from stereometer.core.types.names import WITHIN_WORD, MeasureName
+from stereometer.core.types.shown import Tabular
+
+FILES = ("stereoset", "crows-pairs", "abc", "gpt-3", "bias-bench")
+PAPER = "paper"
+"""The variant that all of them are: what their authors computed."""
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """Where values were printed, and of what."""
+
+    id: str
+    benchmark: str
+    paper: str
+    place: str
+    split: str
+    method: str
+    page: str = ""
+    data: str = ""
+    """Digest of the items; empty where no benchmark holds them, or where the measure is another."""
+    note: str = ""
+
+    @property
+    def source(self) -> str:
+        page = f", p. {self.page}" if self.page else ""
+        return f"{self.paper}, {self.place}{page}"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number in a table."""
+
+    table: PublishedTable
+    system: str
+    measure: str
+    """Our name of the measure; empty where we have none that is the same."""
+    name: str
+    slice: Slice
+    value: float
+    n: int | None
+    """Items or answers that were asked, where the source says it."""
+    requires: Slice
+    """Settings that a result must have been measured with."""
+    digits: int
+    """Decimals that were printed."""
+    note: str = ""
+
+    @property
+    def published(self) -> Published:
+        return Published(self.value, self.table.source)
+
+
+def data_text(name: str) -> str:
+    return resources.files(__package__).joinpath("data", name).read_text("utf-8")
+
+
+@cache
+def tables() -> dict[str, PublishedTable]:
+    entries = tomllib.loads(data_text("tables.toml"))
+    return {name: PublishedTable(id=name, **fields) for name, fields in entries.items()}
+
+
+@cache
+def values() -> tuple[Value, ...]:
+    """All of them, in the order of their tables."""
+    order = list(tables())
+    every = (value for file in FILES for value in _read(file))
+    return tuple(sorted(every, key=lambda value: order.index(value.table.id)))
+
+
+def _read(file: str) -> Iterator[Value]:
+    for row in csv.DictReader(data_text(f"{file}.csv").splitlines()):
+        yield Value(
+            tables()[row["table"]],
+            row["system"],
+            row["measure"],
+            row["name"],
+            _pairs(row["slice"]),
+            float(row["value"]),
+            int(row["n"]) if row["n"] else None,
+            _pairs(row["requires"]),
+            len(row["value"].partition(".")[2]),
+            row["note"],
+        )
+
+
+def _pairs(text: str) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in text.split(";") if part)
+
+
+WEIGHTS = "model.safetensors"
+
+
+@dataclass(frozen=True)
+class Alias:
+    """What one system goes by."""
+
+    names: tuple[str, ...]
+    bytes: int = 0
+    sha256: str = ""
+
+
+@cache
+def aliases() -> dict[str, Alias]:
+    entries = tomllib.loads(data_text("models.toml"))
+    return {system: Alias(tuple(entry.pop("names")), **entry) for system, entry in entries.items()}
+
+
+def system_of(model: str) -> str | None:
+    """A folder is known by its weights alone: whatever it is called, they may be others."""
+    if Path(model).is_dir():
+        return _by_weights(Path(model) / WEIGHTS)
+    return next((system for system, alias in aliases().items() if model in alias.names), None)
+
+
+def _by_weights(file: Path) -> str | None:
+    """Files of another size are not read."""
+    size = file.stat().st_size if file.is_file() else 0
+    for system, alias in aliases().items():
+        if size and alias.bytes == size and digest_of_file(file) == alias.sha256:
+            return system
+    return None
+
+
+REPLAYED = {"cat-replay": "cat-likelihood", "pair-replay": "pair-likelihood"}
+"""Scores whose measure nobody named are held against those of the paper."""
+Key = tuple[str, str, str]
+"""Data, system and measure."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What must agree."""
+
+    data: str
+    """Digest of the items."""
+    model: str
+    measure: str
+    variant: Variant
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    claimed: bool = False
+    """Whether only the user says what the items are: then the number asked must be known, too."""
+
+
+@cache
+def _known() -> dict[Key, tuple[Value, ...]]:
+    by_key: dict[Key, tuple[Value, ...]] = {}
+    for value in values():
+        if value.table.data and value.measure:
+            key = (value.table.data, value.system, value.measure)
+            by_key[key] = (*by_key.get(key, ()), value)
+    return by_key
+
+
+def with_published(
+    estimates: Iterable[Estimate],
+    measured: Conditions,
+    place: Callable[[Slice], Slice] = lambda slice_: slice_,
+) -> list[Estimate]:
+    """The estimates with published values where there are any; `place` gives the slice as tables
+    name it."""
+    candidates = _candidates(measured)
+    return [_beside(estimate, candidates, measured, place) for estimate in estimates]
+
+
+def _candidates(measured: Conditions) -> Sequence[Value]:
+    """Values of the same data, model, method and settings."""
+    measure = MeasureName.parse(measured.measure)
+    if WITHIN_WORD in measure.options:  # another number, which no paper printed
+        return ()
+    name = measure.known_as
+    keys = dict.fromkeys((name, REPLAYED.get(name, name)))
+    if measured.variant != PAPER or not any(data == measured.data for data, _, _ in _known()):
+        return ()
+    system = system_of(measured.model)
+    every = (_known().get((measured.data, system or "", key), ()) for key in keys)
+    return [value for part in every for value in part if _asked_so(value, measured)]
+
+
+def _asked_so(value: Value, measured: Conditions) -> bool:
+    """Of answers from elsewhere not every setting is known."""
+    for name, required in value.requires.items():
+        setting = measured.settings.get(name)
+        text = " ".join(sorted(setting)) if isinstance(setting, list | tuple) else str(setting)
+        if text != required and (name in measured.settings or not measured.claimed):
+            return False
+    return True
+
+
+def _beside(
+    estimate: Estimate,
+    candidates: Sequence[Value],
+    measured: Conditions,
+    place: Callable[[Slice], Slice],
+) -> Estimate:
+    there = estimate.name, dict(place(estimate.slice))
+    for value in candidates:
+        counted = value.n == estimate.asked or (value.n is None and not measured.claimed)
+        if counted and (value.name, dict(value.slice)) == there:
+            return replace(estimate, published=value.published)
+    return estimate
+
+
+SCHEMA = "published@1"
+SHOWN = "`stereometer published` shows the tables there are."
+
+
+@dataclass(frozen=True, repr=False)
+class Listing(Tabular, Document):
+    """Published values, table by table."""
+
+    values: tuple[Value, ...]
+    whole: bool = True
+    """Whether values are printed, and not only which tables there are."""
+
+    view = views.listing
+
+    @property
+    def remarks(self) -> list[str]:
+        none = "No value of that model is known for the benchmark."
+        return [] if self.values else [none]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Flat records, one per value."""
+        return [
+            {
+                "benchmark": value.table.benchmark,
+                "source": value.table.source,
+                "split": value.table.split,
+                **_fields(value),
+                "method": value.table.method,
+                "compared": bool(value.table.data and value.measure),
+            }
+            for value in self.values
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Each table once, with its values."""
+        by_table: dict[str, dict[str, Any]] = {}
+        for value in self.values:
+            head = by_table.setdefault(value.table.id, _table(value))
+            head["values"].append(_fields(value))
+        return {"schema": SCHEMA, "tables": list(by_table.values())}
+
+
+@verb
+def published(
+    benchmark: Annotated[
+        str | None, Option("Only tables of this benchmark, with their values.", is_argument=True)
+    ] = None,
+    *,
+    model: Annotated[str | None, "Only values of this model, by any of its names."] = None,
+) -> Listing:
+    """List values that papers published with their sources, also those that no result may stand
+    beside."""
+    whole = benchmark is not None or model is not None
+    kept: Iterable[Value] = values()
+    if benchmark is not None:
+        known = dict.fromkeys(value.table.benchmark for value in values())
+        benchmark = respelled(benchmark, known)
+        if benchmark not in known:
+            raise UnknownName("benchmark with published values", benchmark, known, SHOWN)
+        kept = (value for value in kept if value.table.benchmark == benchmark)
+    if model is not None:
+        system = _system(model)
+        kept = (value for value in kept if value.system == system)
+    return Listing(tuple(kept), whole)
+
+
+def _system(model: str) -> str:
+    """Also one that was published under a name and cannot be had, such as `BERT + CDA`."""
+    system = system_of(model)
+    if system is not None:
+        return system
+    known = dict.fromkeys([*aliases(), *(value.system for value in values())])
+    if model not in known:
+        raise UnknownName("model with published values", model, known, SHOWN)
+    return model
+
+
+def _table(value: Value) -> dict[str, Any]:
+    table = value.table
+    return {
+        "name": table.id,
+        "benchmark": table.benchmark,
+        "citation": table.paper,
+        "place": table.place,
+        "page": table.page,
+        "split": table.split,
+        "method": table.method,
+        "compared": bool(table.data),
+        "digest": table.data,
+        "note": table.note,
+        "values": [],
+    }
+
+
+def _fields(value: Value) -> dict[str, Any]:
+    return {
+        "system": value.system,
+        "measure": value.measure,
+        "name": value.name,
+        "slice": dict(value.slice),
+        "value": value.value,
+        "asked": value.n,
+        "requires": dict(value.requires),
+        "note": value.note,
+    }

@@ -1,0 +1,216 @@
+"""What measuring verbs do with jobs: carry them out, plan them, or ask one part of them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from stereometer.core.options import ModelOptions
+from stereometer.core.runs.execute import LOG, Announce, execute_all, with_outlook
+from stereometer.core.runs.progress import Watch
+from stereometer.core.runs.runner import Tally, distinct, planned, windows
+from stereometer.core.show.numbers import count, duration
+from stereometer.core.show.view import View, line
+from stereometer.core.types import Asking, Backend, Charges, Job, Request
+from stereometer.core.types.results import Results
+from stereometer.wings.workers.choice import PATIENCE, Engines, hands
+from stereometer.wings.workers.shards import Part, Shard, ask_part, part_of
+
+
+class AskedPart(Results):
+    """What one part of many gives: no result, but answers for `cache merge`."""
+
+    shard: Shard
+    tally: Tally
+
+    @property
+    def remarks(self) -> list[str]:
+        part, tally = self.shard.part, self.tally
+        return [
+            f"Part {part.number} of {part.of}: {tally.items} items, {tally.distinct} requests. "
+            f"Stored in {self.shard.answers}. When all parts are there: stereometer cache merge "
+            f"{self.shard.path.parent}"
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        counts = {name: asdict(self.tally)[name] for name in ("items", "distinct", "from_cache")}
+        part = {"shard": self.shard.part.number, "of": self.shard.part.of}
+        return {"schema": "asked-shard@1", **part, **counts, "path": str(self.shard.answers)}
+
+
+def engines_of(options: ModelOptions) -> Engines:
+    patience = options.get("worker_timeout", PATIENCE)
+    return Engines(hands(options.get("workers"), options.get("gpus_per_worker"), patience))
+
+
+def carry_out(
+    jobs: Iterable[Job],
+    engines: Engines,
+    options: ModelOptions,
+    out: str | Path | None = None,
+    cache: bool = True,
+    progress: Watch | bool = True,
+    announce: Announce = LOG.warning,
+) -> Results:
+    """Nothing is carried out in a dry run, and one part of a run gives no result. Whatever else
+    ends the run carries what was finished before as `results`."""
+    shard = options.get("shard")
+    part = part_of(shard) if shard is not None else None
+    if options.get("dry_run"):
+        return plans_of(with_outlook(jobs, announce), engines, part)
+    if part is not None:
+        asked = AskedPart()
+        place = Path(out) if out is not None else None
+        asked.shard, asked.tally = ask_part(with_outlook(jobs, announce), part, place, engines)
+        return asked
+    results = Results()
+    try:
+        for run in execute_all(jobs, out, cache, progress, engines, announce):
+            results.append(run.result)
+    except BaseException as stop:
+        vars(stop)["results"] = results
+        raise
+    return results
+
+
+SAMPLE_REQUESTS = 64
+TOTALS = ("requests", "distinct", "tokens", "seconds", "money")
+
+
+class Plans(Results):
+    """What a dry run gives: no result, but what each would ask."""
+
+    plans: list[dict[str, Any]]
+
+    @property
+    def total(self) -> dict[str, float | None]:
+        return {name: _sum(plan.get(name, 0) for plan in self.plans) for name in TOTALS}
+
+    @property
+    def remarks(self) -> list[str]:
+        over = (plan["over_budget"] for plan in self.plans if "over_budget" in plan)
+        budgets = [
+            f"The plan may exceed the budget of {each}; the run would stop there." for each in over
+        ]
+        priced = any("money" in plan for plan in self.plans)
+        unasked = "No server was asked. Planned as if it holds conversations and scores prompts."
+        return [*budgets[:1], *([unasked] if priced else [])]
+
+    def view(self, slices: bool = False) -> View:
+        lines = [line(words) for plan in self.plans for words in _words(plan)]
+        if self.plans[1:]:
+            lines.append(line(f"in all: {_amounts(self.total)}"))
+        return View(parts=tuple(lines))
+
+    def as_json(self) -> dict[str, Any]:
+        return {"schema": "plan@1", "plans": self.plans, "total": self.total}
+
+
+def plans_of(jobs: Iterable[Job], engines: Engines, part: Part | None = None) -> Plans:
+    found = Plans()
+    found.plans = [_plan(job, engines, part) for job in jobs]
+    return found
+
+
+def _words(plan: Mapping[str, Any]) -> Iterator[str]:
+    workers = f" with {count(plan['workers'], 'worker')}" if "workers" in plan else ""
+    title = f"{plan['benchmark']} · {plan['measure']} · {plan['model']}"
+    yield f"{title}: {plan['items']} items, {_amounts(plan)}{workers}"
+    if workers:
+        each = f"{plan['requests_each']} requests, {plan['tokens_each']} tokens"
+        yield f"  each worker: about {each}"
+
+
+def _amounts(plan: Mapping[str, Any]) -> str:
+    """What is asked, and what it takes as far as that is known."""
+    money, seconds = plan.get("money"), plan["seconds"]
+    parts = (
+        f"{plan['requests']} requests ({plan['distinct']} distinct)",
+        f"{'about ' if 'tokens_read' in plan else ''}{plan['tokens']} tokens",
+        *([f"about {duration(seconds)}"] if seconds is not None else []),
+        *([f"at most about ${money:.4f}"] if money else []),
+    )
+    return ", ".join(parts)
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """None where one of them is not known."""
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return sum(known) if len(known) == len(every) else None
+
+
+def _plan(job: Job, engines: Engines, part: Part | None) -> dict[str, Any]:
+    """What a job would ask, and a time from answering a few of its requests."""
+    plan = {name: job.plan[name] for name in ("benchmark", "measure", "model")}
+    plan["items"] = job.items
+    if not isinstance(job.source, Asking):
+        return plan | {"requests": 0, "distinct": 0, "tokens": 0, "seconds": 0.0}
+    asking = job.source
+    if part is not None:
+        asking = replace(asking, items=part.items(asking.items))
+        plan["items"] = len(asking.items)
+    counts, sample = _counted(asking)
+    seconds = _seconds(asking, sample, counts["tokens"])
+    plan |= counts | {"seconds": seconds}
+    if isinstance(asking.backend, Charges):
+        sizes = counts["tokens_read"], counts["tokens_written"]
+        plan["money"] = asking.backend.money(*sizes)
+        if budget := asking.backend.plan(*sizes):
+            plan["over_budget"] = budget
+    return plan | _each(asking, counts, seconds, engines)
+
+
+def _counted(asking: Asking) -> tuple[dict[str, int], dict[str, Request]]:
+    """How much would be asked, and the first requests."""
+    requests, skipped = 0, 0
+    sizes: Counter[str] = Counter()
+    seen: set[str] = set()
+    sample: dict[str, Request] = {}
+    for window in windows(planned(asking.items, asking.measure)):
+        skipped += sum(item.skipped is not None for item in window)
+        requests += sum(1 for item in window for _ in item)
+        new = {key: request for key, request in distinct(window).items() if key not in seen}
+        seen |= new.keys()
+        for request in new.values():
+            sizes.update(_size(asking.backend, request))
+        sample |= dict(list(new.items())[: SAMPLE_REQUESTS - len(sample)])
+    counts = {"requests": requests, "distinct": len(seen), "tokens": 0, "skipped": skipped}
+    return counts | sizes, sample
+
+
+def _size(backend: Backend, request: Request) -> dict[str, int]:
+    """In tokens; for a model that is paid by them, those read and those written too."""
+    if not isinstance(backend, Charges):
+        return {"tokens": request.tokens}
+    read, written = backend.size(request)
+    return {"tokens": read + written, "tokens_read": read, "tokens_written": written}
+
+
+def _each(
+    asking: Asking, counts: dict[str, int], seconds: float | None, engines: Engines
+) -> dict[str, Any]:
+    """What each of several workers would get, and the time for all, if each is as fast as the
+    sample was here with a worker's threads."""
+    workers = engines.workers(asking.backend)
+    if not workers:
+        return {}
+    each = {"requests_each": counts["distinct"], "tokens_each": counts["tokens"]}
+    share = {name: -(-amount // workers) for name, amount in each.items()}
+    time_left = None if seconds is None else round(seconds / workers, 1)
+    return {"workers": workers, **share, "seconds": time_left}
+
+
+def _seconds(asking: Asking, sample: dict[str, Request], tokens: int) -> float | None:
+    """None for a server: asking it costs money."""
+    if asking.backend.abilities.costly:
+        return None
+    started = time.perf_counter()
+    for _ in asking.backend.answer(sample):
+        pass
+    asked = sum(request.tokens for request in sample.values())
+    return round((time.perf_counter() - started) / max(1, asked) * tokens, 1)

@@ -1,0 +1,192 @@
+"""Models as verbs take them: by name, by pattern, or in memory."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from glob import glob
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from stereometer.core import catalog
+from stereometer.core.errors import UsageError
+from stereometer.core.options import Model, Workers
+from stereometer.core.runs.open import check_names, model_spec, open_model
+from stereometer.core.types import Backend, Job, System
+from stereometer.core.types.names import SIGN, SUFFIX, ModelName
+from stereometer.models.local.files import name_of
+from stereometer.models.server.budget import budget_of
+from stereometer.wings.workers.choice import Engines
+
+
+@contextmanager
+def opened(
+    model: Model, seed: int, options: Mapping[str, Any], engines: Engines | None = None
+) -> Iterator[Backend | System]:
+    """The model for as long as it is asked; one in memory is left as it was."""
+    if isinstance(model, str | Path):
+        check_names([str(model)], ())
+    # A budget that is misspelt is refused, also for a model that costs nothing.
+    budget_of(options.get("budget"), options.get("price"))
+    if isinstance(model, str | Path):
+        engines = engines or Engines()
+        name, loading = str(model), engines.loading(options)
+        found = open_model(name, seed, loading, when_asked=True)
+        if engines.hands.elsewhere and not isinstance(found, System):
+            engines.remember(found, model_spec(name, seed, loading))
+        yield found
+        return
+    from stereometer.models.local.opener import held
+
+    # What says who answers, and whether, is not of the model.
+    others = {*Workers.__annotations__, "dry_run"}
+    with held(model, {key: of for key, of in options.items() if key not in others}) as backend:
+        yield backend
+
+
+def named(
+    model: Model | list[Model], name: str | Sequence[str] | None = None
+) -> list[tuple[Model, Member, str | None]]:
+    """Each model with its place in a series, and what it is called where that is not its own name;
+    a pattern stands for several."""
+    given = model if isinstance(model, list) else [model]
+    models: list[tuple[Model, Member]] = []
+    for each in given:
+        if isinstance(each, str | Path):
+            models += [(member.spec, member) for member in members(str(each))]
+        else:
+            models.append((each, Member("")))
+    names = [name] if isinstance(name, str) else list(name or ())
+    if names and len(names) != len(models):
+        raise UsageError(
+            f"--name is given {len(names)} times for {len(models)} models. It is not clear which "
+            "model is meant. Give each --model its --name, or none."
+        )
+    own = names or names_for([member.spec or "in memory" for _, member in models])
+    return [(each, member, called) for (each, member), called in zip(models, own, strict=True)]
+
+
+WILD = re.compile(r"[*?\[]")
+UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
+NUMBER = re.compile(r"(\d+(?:\.\d+)?)([kmb]?)(?![a-z])", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Member:
+    """One model of a series."""
+
+    spec: str
+    pattern: str = ""
+    """What it was found by; empty for a model that was named."""
+    step: float = 0.0
+    """The number that the pattern leaves open, such as a step or a size; its place where there is
+    none."""
+
+    def job(self, job: Job) -> Job:
+        """A job whose result says which series it is of."""
+        if not self.pattern:
+            return job
+        return replace(job, series={"series": self.pattern, "step": self.step})
+
+
+def members(spec: str) -> list[Member]:
+    """The models that a spec stands for, in the order of their steps; itself where it is no
+    pattern."""
+    name = catalog.model_name(spec)
+    base, mitigation = str(name.base), name.mitigation
+    is_mitigated = mitigation is not None and mitigation.exists()
+    if is_mitigated and WILD.search(base) and not Path(base).exists():
+        raise UsageError(
+            f"{base} is a pattern, and {mitigation} is a mitigation, which is for the weights of "
+            "one model. Name that model before the +."
+        )
+    is_there = Path(spec).exists() or is_mitigated
+    if not WILD.search(spec) or name.scheme or is_there:
+        return [Member(spec)]
+    on_hub = name.revision and mitigation is None and not WILD.search(name.path)
+    matched = (
+        _revisions(name)
+        if on_hub
+        else [path for path in glob(spec) if Path(path).is_dir() or path.endswith(".gguf")]
+    )
+    if not matched:
+        raise UsageError(
+            f"{spec} matches nothing. It is a pattern for folders, .gguf files or, after @, "
+            "revisions on the hub. Check it; quote it, so that the shell leaves it alone."
+        )
+    steps = [_step(spec, each) for each in matched]
+    numbered = all(step is not None for step in steps)
+    keyed = sorted(zip(matched, steps, strict=True), key=lambda pair: (pair[1] or 0.0, pair[0]))
+    return [
+        Member(each, spec, float(step if numbered and step is not None else place))
+        for place, (each, step) in enumerate(keyed, 1)
+    ]
+
+
+def names_for(specs: Sequence[str]) -> list[str | None]:
+    """What models of one command are called: None for a model's own name, and as many more parts of
+    its path as are needed where another path ends alike."""
+    names: list[str | None] = [None] * len(specs)
+    ends, whole = [_ending(spec, 1) for spec in specs], [_ending(spec, None) for spec in specs]
+    for shown in count(2):
+        shared = Counter(dict(zip(whole, ends, strict=True)).values())
+        if max(shared.values(), default=1) == 1:
+            break
+        for at, spec in enumerate(specs):
+            if shared[ends[at]] > 1:
+                names[at] = ends[at] = _ending(spec, shown)
+    return names
+
+
+def _ending(spec: str, shown: int | None) -> str:
+    """A model's name by the last parts of its path, and by those of its mitigation's; with None, by
+    the whole of them."""
+    name = catalog.model_name(spec)
+    if name.scheme:
+        return f"{name.scheme}:{name_of(name.path, shown)}"
+    if name.mitigation is None:
+        return name_of(spec, shown)
+    after = name_of(str(name.mitigation), shown).removesuffix(SUFFIX)
+    return f"{_ending(str(name.base), shown)}{SIGN}{after}"
+
+
+def _revisions(name: ModelName) -> list[str]:
+    from stereometer.models.local.files import revisions
+
+    wanted = _captured(name.revision)
+    known = (each for each in revisions(name.path) if wanted.fullmatch(each))
+    return [str(replace(name, revision=each)) for each in known]
+
+
+def _captured(pattern: str) -> re.Pattern[str]:
+    """A pattern whose wildcards are groups; a set in brackets counts as one."""
+    pieces = re.split(r"(\*|\?|\[!?\]?[^\]]*\])", pattern)
+    return re.compile("".join(_part(piece) for piece in pieces), re.DOTALL)
+
+
+def _part(part: str) -> str:
+    wild = {"*": "(.*)", "?": "(.)"}
+    if part in wild or not part.endswith("]") or not part.startswith("["):
+        return wild.get(part) or re.escape(part)
+    inside = part[1:-1].replace("\\", r"\\")
+    return f"([^{inside[1:]}])" if inside.startswith("!") else f"([{inside}])"
+
+
+def _step(pattern: str, spec: str) -> float | None:
+    """The last number in what the wildcards stand for: `step1000`, `1.4b`, `run2/step1000`."""
+    match = _captured(pattern).fullmatch(spec)
+    numbers = list(NUMBER.finditer(_left_open(match))) if match else []
+    return float(numbers[-1][1]) * UNITS[numbers[-1][2].lower()] if numbers else None
+
+
+def _left_open(match: re.Match[str]) -> str:
+    """What the wildcards stand for, with a space where something else is between two of them."""
+    text, end = "", 0
+    for number, part in enumerate(match.groups(), 1):
+        text += part if match.start(number) == end else f" {part}"
+        end = match.end(number)
+    return text

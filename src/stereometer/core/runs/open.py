@@ -1,0 +1,303 @@
+"""Benchmarks and models by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
+from difflib import get_close_matches
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from stereometer.core import catalog
+from stereometer.core.benchmarks.benchmark import Benchmark, Source
+from stereometer.core.benchmarks.benchmark import open_benchmark as open_source
+from stereometer.core.errors import (
+    DataError,
+    ModelError,
+    StereometerError,
+    UnknownName,
+    UsageError,
+    respelled,
+)
+from stereometer.core.runs.cache import Cache
+from stereometer.core.tables import PLAIN, Layout
+from stereometer.core.types import (
+    Abilities,
+    Answer,
+    Backend,
+    Encoding,
+    Memory,
+    ModelCard,
+    ModelSpec,
+    Opener,
+    Request,
+    System,
+    WritesTokens,
+)
+from stereometer.core.types.document import typed
+from stereometer.core.types.names import ModelName
+from stereometer.models.baselines import BaselineOptions
+from stereometer.models.server.opener import shown
+from stereometer.wings.packs.custom import SOURCE as OWN_FILES
+
+CHECKPOINT = "checkpoint"
+"""The opener of specs without a scheme."""
+NAMED = "stereometer.models.baselines:NAMED"
+"""What opens a backend of the catalog in another process."""
+FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".xlsx", ".xls")
+ADDRESSES = {"openai": "https://api.openai.com/v1", "ollama": "http://localhost:11434/v1"}
+"""Of servers that other tools know by a scheme."""
+LIKELY_TYPO = 0.7
+"""How alike a plain name must be to a known one to be a slip rather than a model on the hub."""
+
+
+def open_benchmark(
+    name: str, data: str | Path | None = None, options: object | None = None, layout: Layout = PLAIN
+) -> Benchmark:
+    """A benchmark by name, or a user's own file by path."""
+    source, path = _source(name, data)
+    source = source.laid_out(layout)
+    if options is None:
+        return open_source(source, path)
+    if not isinstance(options, source.options):
+        raise UsageError(
+            f"{name} has no groups, traits or templates to choose. Those options are for abc. "
+            "Leave them out."
+        )
+    return source.choose(options)
+
+
+def check_benchmarks(names: Iterable[str], data: str | Path | None = None) -> None:
+    """Raises for a slip in any name before the first model is loaded."""
+    for name in names:
+        _source(name, data)
+
+
+def open_for_audit(name: str, data: str | Path | None = None, layout: Layout = PLAIN) -> Benchmark:
+    """A benchmark with items in it that cannot be measured."""
+    source, path = _source(name, data)
+    return open_source(source.for_audit().laid_out(layout), path)
+
+
+def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
+    path = Path(data) if data is not None else None
+    if not catalog.has("benchmark", name):
+        if Path(name).exists():
+            return OWN_FILES, Path(name)
+        if Path(name).suffix in FILE_SUFFIXES:
+            raise DataError(
+                f"{name} was not found. It looks like a file of your own items. Check the path."
+            )
+    source: Source = catalog.find("benchmark", name)
+    if not source.card.files and source.packaged is None and path is None:
+        raise UsageError(
+            f"`{name}` needs a file. It reads your own CATs or pairs. Name it with --data FILE."
+        )
+    return source, path
+
+
+def open_model(
+    name: str, seed: int = 0, options: Mapping[str, Any] | None = None, when_asked: bool = False
+) -> Backend | System:
+    """A baseline by name, one of our default models, `SCHEME:SPEC`, or a checkpoint: a folder, a
+    .gguf file or org/name[@revision]. One that is known is loaded only `when_asked`, if that is
+    wanted."""
+    if (options or {}).get("option") and (
+        catalog.has("system", name) or catalog.has("backend", name)
+    ):
+        raise UsageError(f"{name} has no options. --option would change nothing. Leave it out.")
+    if catalog.has("system", name):
+        system: System = catalog.find("system", name)()
+        return system
+    if catalog.has("backend", name):
+        backend: Backend = catalog.find("backend", name)(seed=seed)
+        return backend
+    spec = model_spec(name, seed, options)
+    try:
+        memory = Cache()
+    except StereometerError:  # a cache that cannot be used is no reason not to ask
+        return spec.open()
+    with memory:
+        return open_known(spec, memory) if when_asked else spec.open(memory)
+
+
+def model_spec(name: str, seed: int = 0, options: Mapping[str, Any] | None = None) -> ModelSpec:
+    """What opens the same model in any process: the opener of its scheme, with those options that
+    it has."""
+    if catalog.has("backend", name):
+        return ModelSpec(NAMED, catalog.place("backend", name), BaselineOptions(seed))
+    model = catalog.model_name(name)
+    if not model.scheme:
+        _not_a_slip(model)
+        model = replace(model, path=catalog.spelled("model", model.path))
+    scheme = model.scheme or CHECKPOINT
+    opener: Opener = catalog.find("opener", scheme)
+    known = {field.name for field in fields(opener.options)}
+    chosen = {"seed": seed} | dict(options or {})
+    written = _read_options(scheme, opener, chosen.pop("option", {}))
+    shared = {key: value for key, value in chosen.items() if key in known}
+    return ModelSpec(
+        catalog.place("opener", scheme), model.spec, opener.options(**shared | written)
+    )
+
+
+def _read_options(scheme: str, opener: Opener, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Options that only this scheme has, from what a user wrote after `--option`."""
+    types = get_type_hints(opener.options)
+    for name in texts:
+        if name not in types:
+            raise UsageError(
+                f"`{scheme}` has no option '{name}'. It has {', '.join(types) or 'none'}. "
+                "Choose one of those or leave the option out."
+            )
+    return {name: _read_option(name, text, types[name]) for name, text in texts.items()}
+
+
+def _read_option(name: str, text: str, annotation: Any) -> Any:
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(annotation).validate_python(text)
+    except ValidationError as error:
+        reason = error.errors()[0]["msg"]
+        raise UsageError(
+            f"--option {name}={text} is not understood. {reason}. Write it as NAME=VALUE."
+        ) from None
+
+
+def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
+    """Raises for a slip in any name before the first model is loaded."""
+    for measure in measures:
+        catalog.find("method", measure)
+    for name in models:
+        _not_a_slip(catalog.model_name(name))
+        if not any(catalog.has(kind, name) for kind in ("system", "backend")):
+            model_spec(name).check()
+
+
+def _not_a_slip(model: ModelName) -> None:
+    """A mitigation after the name is not part of it; baselines and servers take none."""
+    name = str(model.base)
+    if model.mitigation is not None:
+        _must_have_weights(model, model.mitigation)
+    if not name.strip():
+        raise UsageError(f"The model is called '{name}'. That names none. Write --model MODEL.")
+    if Path(name).exists() or model.scheme:
+        return
+    scheme, rest = model.base.foreign
+    if scheme:
+        raise _no_scheme(name, scheme, rest)
+    known = [each for kind in ("model", "backend", "system") for each in catalog.names(kind)]
+    plain = "/" not in name and respelled(name, known) not in known
+    if plain and get_close_matches(name, known, n=1, cutoff=LIKELY_TYPO):
+        raise UnknownName("model", name, known)
+
+
+def _no_scheme(name: str, scheme: str, rest: str) -> UsageError:
+    """An address as a browser takes it, or a provider's name as other tools take it."""
+    if scheme in ("http", "https"):
+        whole = f"{name}{'' if '#' in name else '#MODEL'}"
+        example = whole if shown(name).startswith("'") else f"{scheme}://HOST/v1#MODEL"
+        return UsageError(
+            f"{shown(name)} is an address and no model. A model behind a server is named by its "
+            f"address and its name there. Write server:{example}."
+        )
+    address = rest if "#" in rest else f"{ADDRESSES.get(scheme, 'https://HOST/v1')}#{rest}"
+    return UsageError(
+        f"No kind of model is written with '{scheme}:'. A model on the hub is org/name, and one "
+        f"behind a server is named by the server's address. For a server write server:{address}."
+    )
+
+
+def _must_have_weights(model: ModelName, mitigation: Path) -> None:
+    others = [*catalog.names("backend"), *catalog.names("system")]
+    served = model.scheme not in ("", CHECKPOINT) and mitigation.exists()
+    if str(model.base) in others or served:
+        raise UsageError(
+            f"{model.base} has no weights that {mitigation.name} could change. It is a baseline, a "
+            "classifier or a server. Name a language model before the sign +."
+        )
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was seen of a model when it was loaded."""
+
+    card: ModelCard
+    abilities: Abilities
+    writes: bool
+    """Whether it turns tokens back into text."""
+
+
+class Known:
+    """A model that is loaded when it is first asked."""
+
+    def __init__(self, spec: ModelSpec, record: Record, forget: Callable[[], None]) -> None:
+        self._spec, self.card, self.abilities = spec, record.card, record.abilities
+        self._forget = forget
+
+    @cached_property
+    def _loaded(self) -> Any:
+        """Raises where the files became others since they were looked at, or another version
+        recorded something else of them; the next run looks again."""
+        model = self._spec.open()
+        if model.card.identity != self.card.identity:
+            self._forget()
+            raise ModelError(
+                f"{self.card.name} is not the model it was when it was last looked at. Its files "
+                "were changed while it was loaded, or stereometer was. Run it again."
+            )
+        return model
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        encoding: Encoding = self._loaded.encode(text, second)
+        return encoding
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        # Nothing to ask is no reason to load a model.
+        yield from self._loaded.answer(requests) if requests else ()
+
+
+class KnownWriter(Known):
+    """One that turns tokens back into text."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return str(self._loaded.decode(ids))
+
+
+def open_known(spec: ModelSpec, memory: Memory) -> Backend | System:
+    """The model as it was recorded, or loaded and recorded."""
+    fingerprint = spec.fingerprint()
+    if fingerprint is None:
+        return spec.open(memory)
+    record = _recorded(fingerprint, memory)
+    if record is not None:
+        forget = partial(_forget, fingerprint)
+        return (KnownWriter if record.writes else Known)(spec, record, forget)
+    model = spec.open(memory)
+    if isinstance(model, Backend):
+        _keep(fingerprint, model, memory)
+    return model
+
+
+def _recorded(fingerprint: str, memory: Memory) -> Record | None:
+    try:
+        record = memory.record("models", fingerprint)
+        return None if record is None else typed(Record, json.loads(record))
+    except (StereometerError, ValueError):
+        return None
+
+
+def _forget(fingerprint: str) -> None:
+    with suppress(StereometerError), Cache() as memory:
+        memory.forget("models", fingerprint)
+
+
+def _keep(fingerprint: str, model: Backend, memory: Memory) -> None:
+    """A cache that cannot be used is no reason not to ask."""
+    record = Record(model.card, model.abilities, isinstance(model, WritesTokens))
+    with suppress(StereometerError):
+        memory.keep("models", fingerprint, json.dumps(asdict(record), default=sorted))

@@ -1,0 +1,241 @@
+"""How items are asked and counted: settings, a Method of one paper, the Measure it becomes when
+bound to a model, and the Job of one result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any, Protocol, TypeAlias, cast
+
+from stereometer.core.errors import UsageError
+from stereometer.core.types.backend import Backend
+from stereometer.core.types.items import VARIANTS, Item, Score, Variant
+from stereometer.core.types.requests import Answer, Request
+from stereometer.core.types.results import Estimate, Result
+
+LEAST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
+WHOLE = ("limit", "seed", "resamples")
+
+
+def check_number(name: str, value: object) -> None:
+    """Raises for what is no number, such as one in quotes."""
+    whole = name in WHOLE
+    if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
+        raise UsageError(
+            f"{name} is {value!r}. It takes a {'whole ' if whole else ''}number. Write it without "
+            f"quotes, such as {name}={'100' if whole else '0.5'}."
+        )
+
+
+def check_limit(limit: object) -> None:
+    """Raises for a number of items that nothing could be measured on; None is no limit."""
+    if limit is not None:
+        check_number("limit", limit)
+        if int(str(limit)) < 1:
+            raise UsageError(
+                f"The limit is {limit}. At least one item is needed. Leave it out for all of them."
+            )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the numbers depend on besides scores."""
+
+    variant: Variant = "sound"
+    seed: int = 0
+    resamples: int = 10_000
+    level: float = 0.95
+    coverage: float = 0.90
+    """Below this share of answered items a slice has no score, only a reason."""
+    delta: float = 5.0
+    """How many points from 50 are close enough to be called equivalent."""
+    ties: float = 0.10
+    """Above this share of ties a slice has no score; 1 where ties are meant."""
+
+    def __post_init__(self) -> None:
+        if self.variant not in VARIANTS:
+            raise UsageError(
+                f"There is no variant '{self.variant}'. The variants are {', '.join(VARIANTS)}. "
+                "See docs/methods.md for what each computes."
+            )
+        for name in ("seed", "resamples", "level", "coverage", "delta", "ties"):
+            check_number(name, getattr(self, name))
+        if self.resamples < LEAST_RESAMPLES:
+            raise UsageError(
+                f"{self.resamples} resamples are too few for a 95 % interval. "
+                f"At least {LEAST_RESAMPLES} are needed. The default is 10000."
+            )
+        if self.resamples > MOST_RESAMPLES:
+            raise UsageError(
+                f"{self.resamples} resamples are too many to hold in memory. "
+                f"More than {MOST_RESAMPLES} change no digit that is shown. The default is 10000."
+            )
+        if self.seed < 0:
+            raise UsageError(
+                f"The seed is {self.seed}. A seed is a number from 0 up. The default is 0."
+            )
+        if not 0 <= self.coverage <= 1:
+            raise UsageError(
+                f"The coverage floor is {self.coverage}. It is a share of items. "
+                "Choose a number from 0 to 1."
+            )
+        if not 0 < self.delta < 50:
+            raise UsageError(
+                f"Delta is {self.delta:g} points. It is a distance from 50. "
+                "Choose a number between 0 and 50; the default is 5."
+            )
+
+
+Requests: TypeAlias = Mapping[str, Sequence[Request]]
+"""What is asked for an item, by candidate."""
+Exchanged: TypeAlias = Mapping[str, Sequence[tuple[Request, Answer]]]
+"""What was asked for an item, each request with its answer."""
+Notes: TypeAlias = tuple[str, ...]
+Needs: TypeAlias = Mapping[str, Sequence[frozenset[str]]]
+"""By part of a benchmark, alternatives of what a model must be able to do: the first that it can is
+taken."""
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """A method that has no options of its own."""
+
+
+class Measure(Protocol):
+    """A method in one variant, bound to a model."""
+
+    @property
+    def name(self) -> str:
+        """As results name it: `pair-likelihood@1`."""
+
+    @property
+    def recorded(self) -> Mapping[str, Any]:
+        """What else decides the answers: prompts, temperature. It goes into the plan and the
+        result."""
+
+    def items(self, items: Sequence[Any]) -> tuple[Sequence[Any], Notes]:
+        """What is asked about, of the benchmark's items, and what is said of the rest."""
+
+    def plan(self, item: Any) -> Requests:
+        """The requests of an item; raises Skip with a reason."""
+
+    def score(self, item: Any, exchanged: Exchanged) -> Score:
+        """What the answers give the item; raises Skip with a reason."""
+
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]: ...
+
+
+class Method(Protocol):
+    """One method of one paper: what the catalog names."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str:
+        """Another one where numbers change."""
+
+    @property
+    def source(self) -> str:
+        """The paper and the tables it belongs to."""
+
+    @property
+    def own_ties(self) -> bool:
+        """Whether it has a rule of its own for ties, so that many of them withhold no score."""
+
+    @property
+    def in_words(self) -> bool:
+        """Whether it asks in words: a method of `ask`."""
+
+    @property
+    def setting(self) -> str:
+        """Under which setting of `ask`; empty where it has none."""
+
+    @property
+    def reads(self) -> str:
+        """The shape of the items it works on."""
+
+    @property
+    def kind(self) -> str:
+        """The shape of its results: what it reads, unless it has metrics of its own."""
+
+    @property
+    def variants(self) -> tuple[Variant, ...]: ...
+
+    @property
+    def needs(self) -> Needs: ...
+
+    @property
+    def options(self) -> type[Any]:
+        """A dataclass: what a user can set."""
+
+    def bind(self, backend: Backend, variant: Variant, options: Any) -> Measure:
+        """Raises ModelError for a model that cannot be asked this."""
+
+
+class Completed:
+    """A method of another package that says less of itself, with what holds where it is silent."""
+
+    version: str = "1"
+    source: str = ""
+    own_ties: bool = False
+    in_words: bool = False
+    setting: str = ""
+
+    def __init__(self, method: Any) -> None:
+        said = (name for name in dir(method) if not name.startswith("__"))
+        vars(self).update({name: getattr(method, name) for name in said})
+
+
+def completed(method: Any) -> Method:
+    """The method, able to answer for all of the protocol."""
+    silent = any(not hasattr(method, name) for name in Completed.__annotations__)
+    return cast(Method, Completed(method) if silent else method)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Items that a model is asked about."""
+
+    items: Sequence[Item]
+    measure: Measure
+    backend: Backend
+
+
+class Stopping(Protocol):
+    """Asks items in an order of its own, until enough is known."""
+
+    def blocks(self) -> Iterator[Sequence[Item]]:
+        """The items, a few at a time; ends early where the scores so far are enough."""
+
+    def add(self, score: Score) -> None:
+        """Called with every score before the next block is drawn."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One result to be: run, ask, replay, ensemble, align and intersect build these and nothing
+    else."""
+
+    plan: Mapping[str, Any]
+    """What a run folder is bound to; also what names it."""
+    kind: str
+    """The shape of what is counted."""
+    source: Asking | Callable[[], Iterable[Score]]
+    """What gives the scores: a model that is asked, or something that needs no asking."""
+    summarize: Callable[[Iterable[Score]], list[Estimate]]
+    describe: Callable[[Sequence[Estimate]], Result]
+    items: int = 0
+    folder: str = ""
+    """The name of its folder among those of other runs, where the plan's own names do not do."""
+    hidden: Mapping[str, int] = field(default_factory=dict)
+    """Items whose texts are left out of what is stored, and the number of their wording."""
+    stopping: Stopping | None = None
+    """What ends the asking before all items are asked, where something does."""
+    series: Mapping[str, Any] = field(default_factory=dict)
+    """The pattern that found its model and the step, for the result's settings."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.plan['model']} on {self.plan['benchmark']}, {self.plan['measure']}"

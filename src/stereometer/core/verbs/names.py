@@ -1,0 +1,73 @@
+"""The verb `names`: everything that has one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stereometer.core import catalog
+from stereometer.core.options import verb
+from stereometer.core.types.backend import ForTesting
+from stereometer.core.types.shown import Shown
+from stereometer.core.verbs import view as views
+from stereometer.kinds.comments.items import SETTINGS
+from stereometer.wings.mitigation.attribute import names as attributes
+
+
+@dataclass(frozen=True, repr=False)
+class EveryName(Shown):
+    """What the catalog holds."""
+
+    benchmarks: list[dict[str, Any]]
+    measures: list[dict[str, str]]
+    others: dict[str, list[str]]
+    """By kind: models, baselines, settings ..."""
+
+    view = views.names
+
+    def as_json(self) -> dict[str, Any]:
+        document = {"schema": "list@1", "benchmarks": self.benchmarks, "measures": self.measures}
+        return document | self.others
+
+
+@verb
+def names() -> EveryName:
+    """Every benchmark, measure, model and baseline by name."""
+    sources = {name: catalog.find("benchmark", name) for name in catalog.names("benchmark")}
+    backends = {name: catalog.find("backend", name) for name in catalog.names("backend")}
+    aids = [
+        name
+        for name, entry in backends.items()
+        if isinstance(entry, type) and issubclass(entry, ForTesting)
+    ]
+    others = {
+        "models": list(catalog.names("model")),
+        "baselines": [*catalog.names("system"), *(name for name in backends if name not in aids)],
+        "testing_aids": aids,
+        "settings": list(SETTINGS),
+        "mitigation_methods": list(catalog.names("mitigation")),
+        "attributes": list(attributes()),
+        "exporters": list(catalog.names("exporter")),
+    }
+    measures = [
+        {"name": name, "source": catalog.find("method", name).source}
+        for name in catalog.names("method")
+    ]
+    return EveryName(
+        [_benchmark(name, source) for name, source in sources.items()], measures, others
+    )
+
+
+def _benchmark(name: str, source: Any) -> dict[str, Any]:
+    card = source.card
+    return {
+        "name": name,
+        "title": card.title,
+        "licence": card.licence,
+        "language": card.language,
+        "origin": card.origin,
+        "verified": bool(card.digest),
+        "items": dict(card.counts),
+        "defaults": {shape: list(measures) for shape, measures in source.measures.items()},
+        "like_paper": list(source.published),
+    }

@@ -1,0 +1,124 @@
+"""Context association tests as a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from stereometer.core.shapes.preference import HABITS, small_slices
+from stereometer.core.shapes.sentences import SentenceShape
+from stereometer.core.shapes.shape import Metric, TieShares
+from stereometer.core.shapes.verdicts import LANGUAGE, PREFERENCE
+from stereometer.core.types import Score, Variant
+from stereometer.kinds.cats import files, metrics, points
+from stereometer.kinds.cats.differences import differences, shifts
+from stereometer.kinds.cats.points import UNIT_BY, compared, outcome
+from stereometer.kinds.cats.view import first_tables
+
+
+class CatShape(SentenceShape):
+    """A context, and a stereotype, an anti-stereotype and an unrelated way to fill or follow it."""
+
+    name = "cat"
+    noun = "context association test"
+    candidates = metrics.CANDIDATES
+    preference = "ss"
+    summarize = staticmethod(metrics.summarize)
+    columns = files.COLUMNS
+    suffix = ".json"
+    has_terms = True
+    slices = ("task", "domain", "target")
+    means = ("lms", "ss")
+    term_by = unit_by = UNIT_BY
+    domains = "domain"
+    modelling = "lms"
+    fine = metrics.FINE
+    principal = ("task",)
+    summary_metric = "icat"
+    shares = points.HEADLINE
+    unrelated = "unrelated"
+    metrics = (
+        Metric(
+            "lms",
+            "lms",
+            100.0,
+            words=LANGUAGE,
+            headline=True,
+            about=(
+                "Language modelling score: how often a meaningful candidate beats the unrelated"
+                " one, in percent."
+            ),
+        ),
+        Metric(
+            "ss",
+            "ss",
+            50.0,
+            words=PREFERENCE,
+            headline=True,
+            about=(
+                "Stereotype score: how often the stereotype beats the anti-stereotype, in percent."
+            ),
+        ),
+        Metric(
+            "icat",
+            "icat",
+            100.0,
+            headline=True,
+            about="Idealised CAT score: lms x min(ss, 100 - ss) / 50.",
+        ),
+        Metric(
+            "lms_micro",
+            "lms, items",
+            100.0,
+            about="lms averaged over items instead of target terms.",
+        ),
+        Metric(
+            "ss_micro", "ss, items", 50.0, about="ss averaged over items instead of target terms."
+        ),
+        Metric("icat_micro", "icat, items", 100.0, about="icat of the averages over items."),
+        Metric(
+            "icat_term_mean",
+            "icat, mean of terms",
+            100.0,
+            about="The mean of the icat of each target term.",
+        ),
+        *HABITS,
+    )
+    differences = staticmethod(differences)
+    shifts = staticmethod(shifts)
+    view = first_tables
+    read_row = staticmethod(files.read_row)
+    write = staticmethod(files.write)
+    statistics = staticmethod(files.statistics)
+    term_agreement = staticmethod(files.term_agreement)
+
+    def leading(self, result: object) -> Metric:
+        return self.metric("ss")
+
+    def is_whole(self, score: Score) -> bool:
+        return {"stereotype", "anti-stereotype"} <= score.values.keys()
+
+    def points(self, score: Score, variant: Variant) -> Mapping[str, float]:
+        each = outcome(score.values, variant)
+        lms = {} if each.lms == 5 else {"lms": 25.0 * each.lms}
+        return {"ss": 50.0 * each.ss, **lms}
+
+    def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
+        table = points.tally(scores, variant)
+        return lambda slice_: points.sample(table, slice_).tie_shares
+
+    def task(self, score: Score) -> str:
+        return score.slices["task"]
+
+    def term(self, score: Score) -> str:
+        return score.slices["target"]
+
+    def side(self, score: Score, variant: Variant) -> int:
+        won, tie = compared(score.values, *self.candidates[:2], variant)
+        return 0 if tie else won - 1
+
+    def outlook(self, items: Sequence[Any], level: float) -> str | None:
+        return small_slices(((item.domain, item.target) for item in items), level)
+
+
+SHAPE = CatShape()

@@ -1,0 +1,35 @@
+"""Scores of comments without what is not counted: there may be a million of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from stereometer.core.types import Score
+from stereometer.kinds.comments.items import UNNAMED
+
+NOTHING: Mapping[str, Any] = {}
+
+
+def slim(scores: Iterable[Score]) -> list[Score]:
+    """What is counted of scores: no texts but of answers that name no label, and readings that are
+    the same are one object."""
+    shared: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
+
+    def reading(answer: Mapping[str, str]) -> Mapping[str, str]:
+        dropped = "text" if answer.get("label", UNNAMED) != UNNAMED else ""
+        kept = {name: text for name, text in answer.items() if name != dropped}
+        return shared.setdefault(tuple(kept.items()), kept)
+
+    return [
+        Score(
+            "",
+            score.slices,
+            NOTHING,
+            score.skipped,
+            NOTHING,
+            NOTHING,
+            tuple(map(reading, score.answers)),
+        )
+        for score in scores
+    ]

@@ -1,0 +1,171 @@
+"""The first tables of answers about comments: how many were right, and what they were read as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from stereometer.core.shapes.shape import Shape
+from stereometer.core.shapes.verdicts import FAMILIES
+from stereometer.core.shapes.view import (
+    VERDICT,
+    Answered,
+    Row,
+    has,
+    head,
+    narrowing,
+    overall,
+    plain,
+    rows_of,
+    undeclared,
+    used_cell,
+    value_cell,
+    verdict_cells,
+)
+from stereometer.core.show import numbers
+from stereometer.core.show.table import Cell, Table, number, text
+from stereometer.core.show.view import View, aside
+from stereometer.core.types import Estimate, Result, Score, Slice
+from stereometer.kinds.comments.answers import confusion, confusion_by_set, flipped, out_of_scope
+from stereometer.kinds.comments.items import MISSPELLING, setting_of
+from stereometer.kinds.comments.slim import slim
+
+SHOWN_REASONS = 3
+SHOWN_ANSWERS = 12
+"""Out-of-scope answers on a terminal; all of them are in --json and in the run."""
+SHOWN = ("accuracy", "precision", "recall", "f1", "repeat_agreement")
+ASIDES = {
+    "readings_agree": "of the written answers agree with the likeliest label word",
+    "likelihood_accuracy": "of the likeliest label words are right",
+    "matches": "of the answers are the gold label and no other",
+}
+"""Metrics that get a sentence instead of a column."""
+
+
+def first_tables(shape: Shape, results: Sequence[Result]) -> View:
+    edited = has(results, "flipped")
+    if not edited and not has(results, "accuracy"):
+        return plain(shape, results)
+    rows = rows_of(shape, results, slice_label)
+    table = _flipped(rows) if edited else _accuracies(shape, rows, head(results, shape))
+    legend = (*_absent(rows), *_asides(results), *_reading(edited))
+    parts = (table, *undeclared(shape, results), *aside(*legend))
+    return View(about=tuple(_asked(results[0].settings)), parts=parts)
+
+
+def slice_label(slice_: Slice) -> str:
+    parts = (f"set {value}" if key == "example_set" else value for key, value in slice_.items())
+    return " / ".join(parts) or "overall"
+
+
+def _asked(settings: Mapping[str, Any]) -> Iterator[str]:
+    if "repeats" in settings:
+        temperature = settings.get("temperature")
+        at = "" if temperature is None else f" at temperature {temperature:g}"
+        yield f"{numbers.count(settings['repeats'], 'repeat')}{at}"
+
+
+def _accuracies(shape: Shape, rows: Sequence[Row], first: Cell) -> Table:
+    heads = [number("answers", spare=8), number("comments", spare=9)]
+    heads += [number(shape.metric(name).label, spare=at) for at, name in enumerate(SHOWN)]
+    body = [_accuracy(*row) for row in rows if "accuracy" in row[1]]
+    return narrowing((first, *heads, *VERDICT), body)
+
+
+def _accuracy(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:
+    accuracy = estimates["accuracy"]
+    counts = (used_cell(accuracy), number(str(accuracy.terms or "")))
+    values = [value_cell(estimates.get(name)) for name in SHOWN]
+    return (text(label), *counts, *values, *verdict_cells(accuracy))
+
+
+def _flipped(rows: Sequence[Row]) -> Table:
+    titles = ("", "comments", "turned round by an edit", "verdict")
+    body = []
+    for label, flips in ((label, estimates["flipped"]) for label, estimates in rows):
+        says = f"{flips.verdict} ({numbers.p_words(flips.p)})" if flips.verdict else ""
+        body.append((text(label), used_cell(flips), value_cell(flips), text(says)))
+    return Table(tuple(map(text, titles)), tuple(body))
+
+
+def _absent(rows: Sequence[Row]) -> Iterator[str]:
+    reasons = list(
+        dict.fromkeys(
+            estimate.why
+            for _, estimates in rows
+            for estimate in estimates.values()
+            if estimate.value is None
+        )
+    )
+    for why in reasons[:SHOWN_REASONS]:
+        yield f"none: {why}."
+    if len(reasons) > SHOWN_REASONS:
+        yield f"none, for {len(reasons) - SHOWN_REASONS} more reasons of that kind: --json."
+
+
+def _asides(results: Sequence[Result]) -> Iterator[str]:
+    """Which answers could not be used, and the metrics that get a sentence."""
+    for result in results:
+        estimates = overall(result)
+        for reason, count in sorted(next(iter(estimates.values())).skipped.items()):
+            yield f"{numbers.count(count, 'answer')} not used: {reason}."
+        for name, words in ASIDES.items():
+            estimate = estimates.get(name)
+            if estimate is not None and estimate.value is not None:
+                value, _, interval = numbers.with_interval(estimate).partition(" ")
+                yield f"{value} % {interval} {words}."
+
+
+def _reading(edited: bool) -> Iterator[str]:
+    if edited:
+        yield "p: McNemar's exact test on the comments that edits turn only one way."
+        return
+    yield (
+        "[low, high]: 95 % intervals, comments resampled with all their answers. p: against "
+        f"chance, labels shuffled over comments; {FAMILIES}."
+    )
+    yield (
+        "Chance is an accuracy of 50 where a category applies half of the time; "
+        "always answering the same way is right that often."
+    )
+
+
+def answers(result: Result, scores: Iterable[Score]) -> Answered:
+    """What the answers were read as, those out of scope, and the comments that edits turned."""
+    every, setting = slim(scores), setting_of(result.settings["setting"])
+    read, strange = confusion(every), out_of_scope(every, setting)
+    document: dict[str, Any] = {"confusion": read, "out_of_scope": strange}
+    if setting.mixed:
+        document["confusion_by_set"] = confusion_by_set(every, result.variant)
+    if setting is MISSPELLING:
+        document["flipped"] = flipped(every)
+    legend = (*_strange(strange), *_turned(document.get("flipped", ())))
+    return Answered(document, View(parts=(_confusion(read), *aside(*legend))))
+
+
+def _confusion(read: Mapping[str, Mapping[str, int]]) -> Table:
+    labels = sorted(
+        {label for row in read.values() for label in row},
+        key=lambda label: (label.startswith("("), label),
+    )
+    rows = [
+        (text(gold), *(text(str(row.get(label, 0))) for label in labels))
+        for gold, row in read.items()
+    ]
+    return Table((text("gold \\ read as"), *map(text, labels)), tuple(rows))
+
+
+def _strange(answers: Sequence[tuple[str, int]]) -> Iterator[str]:
+    if answers:
+        shown = [(repr(answer) if answer else "empty", times) for answer, times in answers]
+        only = ", ".join(f"{answer} {times}x" for answer, times in shown[:SHOWN_ANSWERS])
+        more = " ..." if len(answers) > SHOWN_ANSWERS else ""
+        total = numbers.count(sum(times for _, times in answers), "answer")
+        yield f"{total} unreadable ({only if shown[1:] else shown[0][0]}{more})"
+
+
+def _turned(flips: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """Which comments an edit turned round, by their rows."""
+    comments = dict.fromkeys(f"{flip['comment']} ({flip['category']})" for flip in flips)
+    if comments:
+        yield f"turned round by {len(flips)} edits: {', '.join(comments)} (each edit: --json)."

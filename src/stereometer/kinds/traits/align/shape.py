@@ -1,0 +1,184 @@
+"""Agreement of a run on groups and traits with people's ratings, as a kind of result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from stereometer.core.shapes.shape import Metric, NotCompared, Shape
+from stereometer.core.shapes.view import (
+    VERDICT,
+    absences,
+    has,
+    overall,
+    published_lines,
+    rows_of,
+    used_cell,
+    verdict_cells,
+)
+from stereometer.core.show.numbers import value, with_interval
+from stereometer.core.show.table import Cell, Table, number, text
+from stereometer.core.show.view import View, aside
+from stereometer.core.types import Estimate, Result, Score
+
+SHOWN = {
+    "tau": "tau",
+    "precision_at_3_top": "P@3, top",
+    "precision_at_3_bottom": "P@3, bottom",
+    "best_possible_tau": "best possible tau",
+}
+READING = (
+    "tau: Kendall's tau-b over groups and traits. Overall and by dimension it is tested by "
+    "exchanging the model's groups, and a verdict needs an interval without 0 as well; single "
+    "groups are not tested, and their intervals are of other raters and these traits. "
+    "Best possible: what all people think on average would get with these raters; its ends are of "
+    "splits of these raters, and hold the truth less often than an interval would."
+)
+CAUTION = (
+    "Agreement says that a model repeats what people think that others think: "
+    "it is neither truth nor merit."
+)
+
+MARKED = 5
+"""Polarised cells that are named."""
+AT_3 = "Of the three {} traits of the model, the share that people put on the same side of 50"
+
+
+class Alignment(NotCompared, Shape):
+    """A group and a trait: the model's association beside the mean rating."""
+
+    name = "alignment"
+    slices = ("group", "domain", "trait", "dimension")
+    noun = "cell"
+    of_runs = True
+    fine = ("group", "trait")
+    metrics = (
+        Metric(
+            "tau",
+            "tau",
+            1.0,
+            digits=3,
+            headline=True,
+            about="Kendall's tau between the model's associations and people's mean ratings.",
+        ),
+        Metric(
+            "tau_by_lot",
+            "tau by chance",
+            digits=3,
+            about="Mean tau where each group gets the model's scores of another group.",
+        ),
+        Metric(
+            "precision_at_3",
+            "P@3",
+            1.0,
+            digits=3,
+            headline=True,
+            about="The mean of precision_at_3_top and precision_at_3_bottom.",
+        ),
+        Metric("precision_at_3_top", "P@3, top", 1.0, digits=3, about=f"{AT_3.format('highest')}."),
+        Metric(
+            "precision_at_3_bottom", "P@3, bottom", 1.0, digits=3, about=f"{AT_3.format('lowest')}."
+        ),
+        Metric(
+            "precision_at_3_decided",
+            "P@3, decided",
+            1.0,
+            digits=3,
+            about="precision_at_3 among traits where raters' intervals leave out the middle.",
+        ),
+        Metric(
+            "human_split_half_tau",
+            "tau of people with people",
+            1.0,
+            digits=3,
+            headline=True,
+            about="Kendall's tau between the mean ratings of two halves of the raters.",
+        ),
+        Metric(
+            "human_panel_tau",
+            "tau of another panel",
+            1.0,
+            digits=3,
+            about="Kendall's tau that as many other raters would get, from that between halves.",
+        ),
+        Metric(
+            "best_possible_tau",
+            "best possible tau",
+            1.0,
+            digits=3,
+            about="Kendall's tau of what all people think on average with these raters. Low and "
+            "high are of splits of these raters, not an interval.",
+        ),
+        Metric(
+            "human_mean", "mean rating", about="The mean rating of a group on a trait, 0 to 100."
+        ),
+        Metric(
+            "human_spread",
+            "spread of ratings",
+            about="The standard deviation of the ratings of a group on a trait, and whether they "
+            "are polarised.",
+        ),
+    )
+
+    def is_whole(self, score: Score) -> bool:
+        drawn = {"people", "low", "high"} <= score.derived.keys()
+        return drawn and {"model", "people"} <= score.values.keys()
+
+    def view(self, results: Sequence[Result]) -> View:
+        if len(results) > 1 or not has(results, "tau"):
+            return super().view(results)
+        every_slice = Shape()
+        rows = [row for row in rows_of(every_slice, results) if "tau" in row[1]]
+        heads = [text(title) for title in SHOWN.values()]
+        columns = (text(""), number("n / asked"), *heads, *VERDICT)
+        table = Table(columns, tuple(_cells(*row) for row in rows))
+        legend = (_reading(results[0]), CAUTION, *absences((), rows, SHOWN))
+        return View("Agreement with people", parts=(table, *aside(*legend)))
+
+
+def _cells(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:
+    tau = estimates["tau"]
+    others = [estimates.get(name) for name in SHOWN if name != tau.name]
+    values = [_value(other, value) for other in others]
+    said = verdict_cells(tau) if tau.verdict else (text(tau.why or ""), number(""))
+    return (text(label), used_cell(tau), _value(tau, with_interval), *values, *said)
+
+
+def _value(estimate: Estimate | None, written: Callable[[Estimate, int], str]) -> Cell:
+    if estimate is None:
+        return text("")
+    return text(written(estimate, 3), *published_lines(estimate, 3))
+
+
+def _reading(result: Result) -> str:
+    known = overall(result)
+    at_3 = known.get("precision_at_3")
+    best = None if at_3 is None else at_3.ideal
+    ideal = "" if best is None else f" Precision at 3: people's own order gets {best:.3f}."
+    return f"{READING}{ideal}{_people(known)}{_polarised(result)}"
+
+
+def _polarised(result: Result) -> str:
+    """Where a mean hides two camps, of all raters together."""
+    cells = [
+        estimate
+        for estimate in result.estimates
+        if estimate.name == "human_spread" and "raters" not in estimate.slice
+    ]
+    marked = [f"{cell.slice['group']}/{cell.slice['trait']}" for cell in cells if cell.verdict]
+    if not marked:
+        return ""
+    named = ", ".join(marked[:MARKED]) + (", ..." if len(marked) > MARKED else "")
+    return f" Raters are polarised in {len(marked)} of {len(cells)} cells: {named}."
+
+
+def _people(known: Mapping[str, Estimate]) -> str:
+    halves, panel = (known.get(name) for name in ("human_split_half_tau", "human_panel_tau"))
+    if halves is None or panel is None or halves.value is None or panel.value is None:
+        return ""
+    return (
+        f" Halves of the raters agree at {halves.value:.3f}; another panel as large would get "
+        f"{panel.value:.3f}."
+    )
+
+
+SHAPE = Alignment()

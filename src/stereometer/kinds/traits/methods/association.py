@@ -1,0 +1,314 @@
+"""How strongly a model ties a trait to a group (Cao et al. 2022, section 3.1): ILPS, ILPS* and SeT.
+
+Each compares what a template about the group gives an adjective with what it gives without the
+group (the prior):
+
+* `ilps`: log-probability of the adjective's first piece;
+* `ilps-star`: by the chain rule over its pieces, each renormalised over the word-initial or the
+  continuation vocabulary;
+* `set`: how far the output matrix is from making the adjective the top word by a margin of 1.
+
+`paper` is the released code: the prior is the word person or people, the median over an adjective
+and its synonyms counts, spelt as in the released lists, and `ilps-star` renormalises by a piece's
+place in its word (the first by the word-initial mass, the others by the continuation mass, special
+tokens counted). `sound` masks the group and takes the head adjective. `set` also
+has `printed`, the formula in the paper. Models that read from left to right have measures of their
+own, `causal-ilps` (chain rule, not renormalised) and `causal-set`, whose prior is always the word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log, log1p
+from statistics import median
+
+from stereometer.core.errors import ModelError, UsageError
+from stereometer.core.methods.declared import Bound, Declared, scored
+from stereometer.core.types import (
+    SET_DISTANCES,
+    TOO_LONG,
+    WORD_MASSES,
+    Backend,
+    Exchanged,
+    MaskedBlank,
+    NextTokens,
+    NoOptions,
+    Notes,
+    Request,
+    Requests,
+    Row,
+    Score,
+    Skip,
+    Variant,
+)
+from stereometer.core.types.names import MeasureName
+from stereometer.kinds.traits import metrics as trait_metrics
+from stereometer.kinds.traits.methods.blanks import (
+    POLES,
+    BlankReader,
+    Manner,
+    Piece,
+    Reading,
+    TraitFrame,
+    TraitItem,
+)
+
+Pieces = Sequence[Mapping[str, float]]
+"""Of each piece of an adjective, from the left, the numbers asked."""
+
+NO_LOGARITHM = "a distance of 1 or more: log(1 - d) is not defined"
+ALREADY_TOP = "already-top"
+NOT_LAST = "the template does not end with the trait"
+
+
+# ----------------------------------------------------------------------------------------- formulas
+
+
+def first_piece(group: Pieces, prior: Pieces) -> float:
+    return group[0]["logprob"] - prior[0]["logprob"]
+
+
+def chain(group: Pieces, prior: Pieces) -> float:
+    return sum(piece["logprob"] for piece in group) - sum(piece["logprob"] for piece in prior)
+
+
+def renormalised(group: Pieces, prior: Pieces) -> float:
+    def total(pieces: Pieces) -> float:
+        return sum(piece["logprob"] - piece["logmass"] for piece in pieces)
+
+    return total(group) - total(prior)
+
+
+def released_distance(group: Pieces, prior: Pieces) -> float:
+    """log(1 - d) of the piece that is furthest, about the group less without it."""
+    if max(piece["distance"] for piece in (*group, *prior)) >= 1:
+        raise Skip(NO_LOGARITHM)
+    return log1p(-_furthest(group)) - log1p(-_furthest(prior))
+
+
+def printed_distance(group: Pieces, prior: Pieces) -> float:
+    """The largest over pieces of -log(d_g^2 / d_prior^2)."""
+    if min(piece["distance"] for piece in (*group, *prior)) == 0:
+        raise Skip(ALREADY_TOP)
+    return max(
+        -2 * log(piece["distance"] / prior_piece["distance"])
+        for piece, prior_piece in zip(group, prior, strict=True)
+    )
+
+
+def distance_ratio(group: Pieces, prior: Pieces) -> float:
+    """-log(d_g / d_prior), each of the piece that is furthest."""
+    far, prior_far = _furthest(group), _furthest(prior)
+    if far == 0 or prior_far == 0:
+        raise Skip(ALREADY_TOP)
+    return -log(far / prior_far)
+
+
+def _furthest(pieces: Pieces) -> float:
+    return max(piece["distance"] for piece in pieces)
+
+
+# ----------------------------------------------------------------------------------------- measures
+
+Formula = Callable[[Pieces, Pieces], float]
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """A measure's formulas by variant, and what its answers must have."""
+
+    kind: str
+    formulas: Mapping[Variant, Formula]
+    columns: tuple[str, ...] = ()
+
+    @property
+    def causal(self) -> bool:
+        return self.kind == NextTokens.kind
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset({self.kind, *self.columns})
+
+
+DISTANCES: Mapping[Variant, Formula] = {
+    "paper": released_distance,
+    "printed": printed_distance,
+    "sound": distance_ratio,
+}
+
+METHODS: Mapping[str, Formulas] = {
+    "ilps": Formulas(MaskedBlank.kind, {"paper": first_piece, "sound": first_piece}),
+    "ilps-star": Formulas(
+        MaskedBlank.kind, {"paper": renormalised, "sound": renormalised}, (WORD_MASSES,)
+    ),
+    "set": Formulas(MaskedBlank.kind, DISTANCES, (SET_DISTANCES,)),
+    "causal-ilps": Formulas(NextTokens.kind, {"paper": first_piece, "sound": chain}),
+    "causal-set": Formulas(NextTokens.kind, DISTANCES, (SET_DISTANCES,)),
+}
+
+
+class TraitAssociation(Bound):
+    """A trait measure bound to what a model can answer."""
+
+    summarize = staticmethod(trait_metrics.summarize)
+
+    def __init__(self, name: str, method: Formulas, variant: Variant, reader: BlankReader) -> None:
+        self.name = name
+        self.formula = method.formulas[variant]
+        self.causal = method.causal
+        # Later pieces that are not read need not be asked.
+        self.pieces_read = 1 if self.formula is first_piece else None
+        self.synonyms = variant == "paper"
+        self.reader = reader
+
+    def items(self, items: Sequence[TraitItem]) -> tuple[Sequence[TraitItem], Notes]:
+        """The items that it can score, with a note that names the templates left out."""
+        kept = [
+            item.as_released() if self.synonyms else item for item in items if self._applies(item)
+        ]
+        name = MeasureName.parse(self.name).name
+        if items and not kept:
+            raise UsageError(
+                f"{name} reads from left to right, and no template ends with the trait. "
+                "There is nothing to ask. Choose templates such as `that` or `plain`."
+            )
+        check_window(kept, self.reader)
+        left = dict.fromkeys(item.slices["template"] for item in items if not self._applies(item))
+        if not left:
+            return kept, ()
+        return kept, (
+            (
+                f"Templates that do not end with the trait are left out, as {name} reads "
+                f"from left to right: {', '.join(left)}."
+            ),
+        )
+
+    def _applies(self, item: TraitItem) -> bool:
+        return not self.causal or item.frame.ends_with_trait
+
+    def plan(self, item: TraitItem) -> Requests:
+        return {
+            pole: list(dict.fromkeys(piece.request for piece in self._pieces(item, pole)))
+            for pole in POLES
+        }
+
+    def score(self, item: TraitItem, exchanged: Exchanged) -> Score:
+        rows = {
+            request: answer.rows[0] for asked in exchanged.values() for request, answer in asked
+        }
+        values = {
+            pole: median(self._word(item, word, rows) for word in self._words(item, pole))
+            for pole in POLES
+        }
+        return scored(item, values)
+
+    def _words(self, item: TraitItem, pole: str) -> Sequence[str]:
+        return item.adjectives(pole)[: None if self.synonyms else 1]
+
+    def _pieces(self, item: TraitItem, pole: str) -> Iterator[Piece]:
+        if not self._applies(item):
+            raise Skip(NOT_LAST)
+        for word in self._words(item, pole):
+            for reading in (self.reader.group(item), self.reader.prior(item)):
+                yield from self._read(reading, word)
+
+    def _word(self, item: TraitItem, word: str, rows: Mapping[Request, Row]) -> float:
+        group, prior = (
+            [
+                {name: column[piece.place] for name, column in rows[piece.request].items()}
+                for piece in self._read(reading, word)
+            ]
+            for reading in (self.reader.group(item), self.reader.prior(item))
+        )
+        return self.formula(group, prior)
+
+    def _read(self, reading: Reading, word: str) -> tuple[Piece, ...]:
+        pieces = reading[word]
+        if isinstance(pieces, str):
+            raise Skip(pieces)
+        return pieces[: self.pieces_read]
+
+
+@dataclass(frozen=True)
+class TraitMethod(Declared):
+    """A row of the formulas."""
+
+    reads: str = "trait"
+
+    def bind(self, backend: Backend, variant: Variant, options: NoOptions) -> TraitAssociation:
+        formulas = METHODS[self.name]
+        lacks = [
+            name for name in (formulas.kind, *formulas.columns) if name not in backend.abilities.all
+        ]
+        if lacks:
+            raise ModelError(
+                f"{backend.card.name} cannot answer {self.name}. "
+                f"{WHY[lacks[0]]}. {INSTEAD[lacks[0]]}."
+            )
+        released = variant == "paper"
+        manner = Manner(
+            formulas.causal,
+            hidden_prior=not released and not formulas.causal,
+            synonyms=released,
+            by_position=released and WORD_MASSES in formulas.columns,
+        )
+        reader = BlankReader(backend.encode, manner)
+        return TraitAssociation(self.label(), formulas, variant, reader)
+
+
+WHY = {
+    MaskedBlank.kind: "It needs a model that fills in masks",
+    NextTokens.kind: "It needs a model that reads from left to right",
+    WORD_MASSES: "Its tokenizer does not mark which tokens begin a word",
+    SET_DISTANCES: "No last layer was found whose weight and bias give its logits",
+}
+INSTEAD = {
+    MaskedBlank.kind: "Causal models have causal-set and causal-ilps",
+    NextTokens.kind: "Masked models have set, ilps-star and ilps",
+    WORD_MASSES: "Choose ilps or set",
+    SET_DISTANCES: "Choose ilps or ilps-star",
+}
+
+
+def _method(name: str) -> TraitMethod:
+    formulas = METHODS[name]
+    return TraitMethod(name, needs={"trait": [formulas.needs]}, variants=tuple(formulas.formulas))
+
+
+ILPS, ILPS_STAR, SET = _method("ilps"), _method("ilps-star"), _method("set")
+CAUSAL_ILPS, CAUSAL_SET = _method("causal-ilps"), _method("causal-set")
+
+
+SHOWN = 40
+"""Letters of an adjective that an error quotes."""
+
+
+def check_window(items: Sequence[TraitItem], reader: BlankReader) -> None:
+    """Raises for an adjective that exceeds the model's window even in the shortest sentence."""
+    frames = sorted(
+        dict.fromkeys(item.frame for item in items), key=lambda frame: len(frame.sentence("").text)
+    )
+    words = dict.fromkeys(
+        word
+        for vocabulary in {item.vocabulary for item in items}
+        for word in reader.words(vocabulary)
+    )
+    for word in words:
+        if not _fits(word, frames, reader):
+            quoted = word if len(word) <= SHOWN else f"{word[:SHOWN]}..."
+            raise ModelError(
+                f"The adjective '{quoted}' is longer than the model's window in every sentence. "
+                "It cannot be scored for any group. Shorten it, or leave its trait out."
+            )
+
+
+def _fits(word: str, frames: Iterable[TraitFrame], reader: BlankReader) -> bool:
+    for frame in frames:
+        try:
+            reader.encode(frame.sentence(word).text)
+            return True
+        except Skip as skip:
+            if skip.reason != TOO_LONG:
+                return True
+    return False

@@ -1,0 +1,235 @@
+"""CEAT (Guo and Caliskan 2021; Cao et al. 2022, section 3.1): vectors of group and trait words in
+natural sentences.
+
+`ceat` is the form for one group, `ceat-two-group` the original. Each of a thousand draws takes one
+sentence a word; the effects are combined by a random-effects model, whose p is left out: it falls
+with the number of draws. `paper` takes a word's first piece, `sound` the mean of its pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from zlib import crc32
+
+import numpy as np
+
+from stereometer.core.errors import ModelError
+from stereometer.core.methods.declared import Bound, Declared
+from stereometer.core.methods.spans import check_known, tokens_in, unknown_token
+from stereometer.core.stats.effects import (
+    Combined,
+    cosines,
+    effect,
+    random_effects,
+    within_variance,
+)
+from stereometer.core.stats.intervals import Floats, percentile
+from stereometer.core.types import (
+    Answer,
+    Backend,
+    Encode,
+    Exchanged,
+    Item,
+    NoOptions,
+    Request,
+    Requests,
+    Score,
+    Skip,
+    SpanVectors,
+    Variant,
+)
+from stereometer.kinds.traits import metrics
+
+LEAST = 20
+DRAWS = 1000
+LEAST_WORDS = 3
+"""Two values have the same spread as difference: their ratio says nothing."""
+FEW_SENTENCES = f"the group has fewer than {LEAST} sentences that the model can read"
+FEW_WORDS = f"fewer than {LEAST_WORDS} words have {LEAST} sentences that the model can read"
+NO_POLE = f"a pole has no word with {LEAST} sentences that the model can read"
+
+
+class Mention(Protocol):
+    """A sentence, and where the word stands in it."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def span(self) -> tuple[int, int]: ...
+
+
+Pools = Mapping[str, Mapping[str, Sequence[Mention]]]
+"""By role and word."""
+
+
+class Words(Protocol):
+    @property
+    def targets(self) -> Pools: ...
+
+    @property
+    def poles(self) -> Pools: ...
+
+
+class SentencesItem(Item, Protocol):
+    @property
+    def words(self) -> Words: ...
+
+    @property
+    def seed(self) -> int: ...
+
+
+Vectors = Mapping[str, Floats]
+"""By word: sentences x dimensions."""
+
+
+class EmbeddingAssociation(Bound):
+    """CEAT bound to a model."""
+
+    summarize = staticmethod(metrics.summarize_sentences)
+
+    def __init__(self, name: str, encode: Encode, variant: Variant) -> None:
+        self.name, self.encode, self.variant = name, encode, variant
+        self.unknown = unknown_token(encode)
+        self._known: dict[tuple[str, tuple[int, int]], SpanVectors | None] = {}
+
+    def plan(self, item: SentencesItem) -> Requests:
+        asked = {f"{role}/{word}": requests for role, word, requests in self._asked(item)}
+        self._check(item, asked)
+        return asked
+
+    def _asked(self, item: SentencesItem) -> Iterator[tuple[str, str, list[Request]]]:
+        """Words with enough sentences that the model can read."""
+        for role, words in (*item.words.targets.items(), *item.words.poles.items()):
+            for word, pool in words.items():
+                requests: list[Request] = (
+                    [request for request in map(self._request, pool) if request is not None]
+                    if len(pool) >= LEAST
+                    else []
+                )
+                if len(requests) >= LEAST:
+                    yield role, word, requests
+
+    def _request(self, mention: Mention) -> SpanVectors | None:
+        """None for a sentence that the model cannot read, whose word it does not know, or in which
+        a token crosses the word's edge."""
+        place = mention.text, mention.span
+        if place not in self._known:
+            try:
+                encoding = self.encode(mention.text)
+                check_known(encoding, [mention.span], self.unknown)
+                positions = tokens_in(mention.text, encoding, [mention.span])
+                self._known[place] = (
+                    SpanVectors(encoding.ids, tuple(positions), encoding.segments)
+                    if positions
+                    else None
+                )
+            except Skip:
+                self._known[place] = None
+        return self._known[place]
+
+    def _check(self, item: SentencesItem, asked: Mapping[str, object]) -> None:
+        roles = [name.partition("/")[0] for name in asked]
+        if any(role not in roles for role in item.words.targets):
+            raise Skip(FEW_SENTENCES)
+        if any(role not in roles for role in item.words.poles):
+            raise Skip(NO_POLE)
+        spread_over = item.words.poles if len(item.words.targets) == 1 else item.words.targets
+        if sum(role in spread_over for role in roles) < LEAST_WORDS:
+            raise Skip(FEW_WORDS)
+
+    def score(self, item: SentencesItem, exchanged: Exchanged) -> Score:
+        vectors: dict[str, dict[str, Floats]] = {}
+        for name, asked in exchanged.items():
+            role, _, word = name.partition("/")
+            vectors.setdefault(role, {})[word] = np.array(
+                [self._vector(answer) for _, answer in asked]
+            )
+        rng = np.random.default_rng([item.seed, crc32(item.id.encode())])
+        effects, combined = ceat(
+            *(vectors[role] for role in item.words.targets),
+            left=vectors["left"],
+            right=vectors["right"],
+            rng=rng,
+        )
+        low, high = percentile(effects, 0.95)
+        spread = {"error": combined.error, "between": combined.between}
+        targets = [vectors[role] for role in item.words.targets]
+        words = {
+            f"{pole}/{word}": value
+            for pole in item.words.poles
+            for word, value in nearness(vectors[pole], *targets).items()
+        }
+        derived = {"low": low, "high": high, **spread, **words}
+        return Score(item.id, item.slices, {"effect": combined.effect}, None, item.texts, derived)
+
+    def _vector(self, answer: Answer) -> Floats:
+        rows = [np.array(row["vector"]) for row in answer.rows]
+        return rows[0] if self.variant == "paper" else np.mean(rows, axis=0)
+
+
+def ceat(
+    *targets: Vectors, left: Vectors, right: Vectors, rng: np.random.Generator, draws: int = DRAWS
+) -> tuple[Floats, Combined]:
+    """Effects towards the right pole, per draw of one sentence per word, and combined."""
+    drawn = [_drawn(words, draws, rng) for words in targets]
+    near, far = _drawn(right, draws, rng), _drawn(left, draws, rng)
+    if len(drawn) == 1:
+        group = drawn[0][:, :1]
+        effects = effect(cosines(group, near), cosines(group, far))
+        sizes = near.shape[1], far.shape[1]
+    else:
+        first, second = (_leaning(words, near, far) for words in drawn)
+        effects, sizes = effect(first, second), (first.shape[1], second.shape[1])
+    return effects, random_effects(effects, within_variance(effects, sizes))
+
+
+def nearness(pole: Vectors, *targets: Vectors) -> dict[str, float]:
+    """Of each word of a pole, its mean cosine with a group, or with the first less the second.
+
+    Over all sentences of both: whatever was drawn.
+    """
+    groups = [np.mean([_direction(pool) for pool in words.values()], axis=0) for words in targets]
+    towards = groups[0] - groups[1] if len(groups) > 1 else groups[0]
+    return {word: float(_direction(pool) @ towards) for word, pool in pole.items()}
+
+
+def _direction(pool: Floats) -> Floats:
+    """The mean of a word's vectors, each of length 1."""
+    size = np.linalg.norm(pool, axis=-1, keepdims=True)
+    mean: Floats = (pool / np.where(size > 0, size, 1.0)).mean(axis=0)
+    return mean
+
+
+def _drawn(words: Vectors, draws: int, rng: np.random.Generator) -> Floats:
+    """One sentence a word in each draw: draws x words x dimensions."""
+    return np.stack([pool[rng.integers(0, len(pool), draws)] for pool in words.values()], axis=1)
+
+
+def _leaning(words: Floats, near: Floats, far: Floats) -> Floats:
+    """Of each word, how much nearer it is to one pole than to the other: draws x words."""
+    nearness, farness = (
+        cosines(words[:, :, None], pole[:, None]).mean(axis=-1) for pole in (near, far)
+    )
+    difference: Floats = nearness - farness
+    return difference
+
+
+@dataclass(frozen=True)
+class EmbeddingMethod(Declared):
+    """CEAT in one of its two forms."""
+
+    def bind(self, backend: Backend, variant: Variant, options: NoOptions) -> EmbeddingAssociation:
+        if self.way(backend, self.reads) is None:
+            raise ModelError(
+                f"{backend.card.name} cannot answer {self.name}. It gives no vectors of words. "
+                "Choose a language model."
+            )
+        return EmbeddingAssociation(self.label(), backend.encode, variant)
+
+
+VECTORS = [frozenset({SpanVectors.kind})]
+SINGLE = EmbeddingMethod("ceat", "sentences", {"sentences": VECTORS})
+TWO_GROUP = EmbeddingMethod("ceat-two-group", "sentence-pairs", {"sentence-pairs": VECTORS})

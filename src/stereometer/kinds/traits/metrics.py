@@ -1,0 +1,280 @@
+"""A group's profile: its association with each trait and dimension, over templates; from ratings
+that a model gave on a survey's scales; and from sentences of a text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import sqrt
+
+import numpy as np
+
+from stereometer.core.shapes.points import Coverage
+from stereometer.core.stats.intervals import Floats, generator
+from stereometer.core.stats.means import StudentMean
+from stereometer.core.stats.tests import Said, corrected, exchange_p, least_p
+from stereometer.core.types import Estimate, Score, Settings, Slice
+
+NEITHER = "not distinguishable from 0"
+TEMPLATES = "templates"
+"""What a score is averaged over, unless a measure says otherwise."""
+OVER_TEMPLATES, ONE_TEMPLATE = "Student's t over templates", "none: a single template"
+Cells = dict[tuple[str, str], dict[str, list[float]]]
+"""By template and trait, then by group."""
+Families = Sequence[Sequence[str]]
+APART: Families = (("trait",), ("dimension",))
+"""What is corrected together."""
+LARGE = 3.0
+"""Standard deviations between templates beyond which hardly any score lies."""
+
+
+def difference(values: Mapping[str, float]) -> float:
+    """Of a trait: positive towards the right pole. Some measures give it as it is."""
+    return values["effect"] if "effect" in values else values["right"] - values["left"]
+
+
+@dataclass
+class TemplateSample:
+    """The differences of one slice, by template."""
+
+    slice: Slice
+    coverage: Coverage = field(default_factory=Coverage)
+    by_template: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, score: Score, template: str | None) -> None:
+        self.coverage.add(score)
+        if score.skipped is None and template is not None:
+            self.by_template.setdefault(template, []).append(difference(score.values))
+
+
+def template_of(score: Score) -> str:
+    return score.slices["template"]
+
+
+def slices_of(score: Score) -> Iterable[Slice]:
+    for kind in ("trait", "dimension"):
+        yield {name: score.slices[name] for name in ("group", kind)}
+
+
+def summarize(
+    scores: Iterable[Score],
+    settings: Settings,
+    noun: str = TEMPLATES,
+    unit: Callable[[Score], str | None] = template_of,
+    families: Families = APART,
+) -> list[Estimate]:
+    """`association` of each group with each trait and dimension, and `group_spread`.
+
+    The latter is how far groups are apart. `unit` says what varies as a whole, None of what is part
+    of no whole one, and `noun` its name; `families` are corrected each by itself.
+    """
+    everything = Coverage()
+    samples: dict[tuple[tuple[str, str], ...], TemplateSample] = {}
+    cells: Cells = {}
+    for score in scores:
+        everything.add(score)
+        for slice_ in slices_of(score):
+            sample = samples.setdefault(tuple(slice_.items()), TemplateSample(slice_))
+            sample.add(score, unit(score))
+        if score.skipped is None and (whole := unit(score)) is not None:
+            groups = cells.setdefault((whole, score.slices["trait"]), {})
+            groups.setdefault(score.slices["group"], []).append(difference(score.values))
+    associations = [
+        estimate("association", sample.slice, sample.by_template, sample.coverage, settings, noun)
+        for sample in sorted(samples.values(), key=lambda sample: "dimension" in sample.slice)
+    ]
+    return [
+        _spread(everything, cells, settings, noun),
+        *judged(associations, settings.level, families),
+    ]
+
+
+def estimate(
+    name: str,
+    slice_: Slice,
+    by_template: Mapping[str, Sequence[float]],
+    coverage: Coverage,
+    settings: Settings,
+    noun: str = TEMPLATES,
+) -> Estimate:
+    """A mean over templates with its interval and test, or why there is none."""
+    why = coverage.shortfall(settings) or (None if by_template else f"no whole {noun[:-1]}")
+    if why is not None:
+        return coverage.estimate(name, slice_, 0.0, why=why)
+    means = np.array([np.mean(values) for values in by_template.values()])
+    known = coverage.estimate(name, slice_, 0.0, value=float(means.mean()), terms=means.size)
+    if means.size < 2:
+        return replace(known, interval=ONE_TEMPLATE.replace(TEMPLATES[:-1], noun[:-1]))
+    mean = StudentMean.of(means)
+    if not mean.has_spread:
+        return replace(known, interval=f"none: all {noun} agree, which is not certainty")
+    low, high = mean.interval(settings.level)
+    over = OVER_TEMPLATES.replace(TEMPLATES, noun)
+    return replace(known, low=low, high=high, interval=over, p=mean.p(), test=over, free=mean.free)
+
+
+def judged(
+    estimates: Iterable[Estimate], level: float, families: Families = APART
+) -> list[Estimate]:
+    """Holm over the traits, and over the dimensions, of all groups, or over both together; the
+    verdict names the pole.
+
+    An interval around 0 has none, however small p is.
+    """
+    return corrected(
+        estimates,
+        lambda estimate, p: _verdict(estimate, p, level),
+        lambda estimate: next(
+            (kinds for kinds in families if not estimate.slice.keys().isdisjoint(kinds)), None
+        ),
+    )
+
+
+def _verdict(estimate: Estimate, p: float, level: float) -> Said:
+    value = estimate.value or 0.0
+    low, high = (value if end is None else end for end in (estimate.low, estimate.high))
+    if p >= 1 - level or low <= 0 <= high:
+        return NEITHER, False
+    above = value > 0
+    if "trait" not in estimate.slice:
+        return "above 0" if above else "below 0", True
+    left, _, right = estimate.slice["trait"].partition(" - ")
+    if not right:
+        return f"towards the {'right' if above else 'left'} pole", True
+    return f"towards {right if above else left}", True
+
+
+def outlook(templates: int, tests: int, level: float) -> str | None:
+    """What so few templates could show: how far from 0 a score must be, next to their spread."""
+    if templates < 2:
+        return "One template: scores have no interval, and none can be told from 0."
+    from scipy.special import stdtrit
+
+    quantile = float(stdtrit(templates - 1, 1 - (1 - level) / 2 / tests))
+    needed = quantile / sqrt(templates)
+    if needed <= LARGE:
+        return None
+    return (
+        f"{templates} templates and {tests:,} tests: a score is beyond noise only if it is over "
+        f"{int(needed):,} standard deviations (between templates) from 0. "
+        "More templates, or fewer groups, would show more."
+    )
+
+
+def _spread(coverage: Coverage, cells: Cells, settings: Settings, noun: str) -> Estimate:
+    """The standard deviation of a trait over groups, averaged over traits; a value per template."""
+    by_template: dict[str, list[float]] = {}
+    for (template, _), groups in cells.items():
+        if len(groups) > 1:
+            spread = float(np.std([np.mean(values) for values in groups.values()], ddof=1))
+            by_template.setdefault(template, []).append(spread)
+    if not by_template:
+        why = coverage.shortfall(settings) or "needs two groups"
+        return coverage.estimate("group_spread", {}, 0.0, why=why)
+    apart = estimate("group_spread", {}, by_template, coverage, settings, noun)
+    return replace(apart, p=None, test=None, free=None)
+
+
+MIDDLE = 50.0
+REPEATS, PAIRS = "repeats", "repeat pairs"
+ONE_FAMILY = (("trait", "dimension"),)
+
+
+def _place(score: Score) -> tuple[str, str, str]:
+    """Of which group, trait and two repeats a score is, the first repeat being number 1."""
+    pair = (int(score.slices["template"].rpartition("-")[2]) - 1) // 2
+    return score.slices["group"], score.slices["trait"], str(pair)
+
+
+def summarize_ratings(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+    """As for templates, one being two repeats that exchange each other's poles; and where answers
+    lie before poles are turned back."""
+    every = list(scores)
+    answered: dict[str, list[float]] = {}
+    coverage = Coverage()
+    for score in every:
+        coverage.add(score)
+        if score.skipped is None:
+            answered.setdefault(score.slices["template"], []).append(score.derived["answered"])
+    lean = estimate("answered_mean", {}, answered, coverage, settings, REPEATS)
+    lean = replace(lean, ideal=MIDDLE, p=None, test=None, free=None)
+    both = Counter(_place(score) for score in every if score.skipped is None)
+    whole = min(2, len({score.slices["template"] for score in every}))
+
+    def pair(score: Score) -> str | None:
+        """None of an answer whose counterpart is missing: a liking for one end would stay in."""
+        return _place(score)[2] if both[_place(score)] == whole else None
+
+    return [*summarize(every, settings, PAIRS, pair, ONE_FAMILY), lean]
+
+
+POLES = ("left", "right")
+MIDDLE_DRAWS = "middle of the draws of sentences"
+NO_INTERVAL = "none: a dimension has only a test"
+EXCHANGED = "all words of the dimension exchanged between its poles"
+TOO_FEW = "none: too few words for a test"
+Place = tuple[str, str]
+"""A group, and a trait or dimension."""
+
+
+@dataclass
+class Nearness:
+    """What scores hold beside effects."""
+
+    draws: dict[Place, Mapping[str, float]] = field(default_factory=dict)
+    words: dict[Place, dict[str, dict[str, float]]] = field(default_factory=dict)
+    """How near each word of each pole is, by group and dimension: one that stands in several traits
+    is one word."""
+
+    def seen(self, scores: Iterable[Score]) -> Iterator[Score]:
+        for score in scores:
+            if score.skipped is None:
+                group = score.slices["group"]
+                self.draws[group, score.slices["trait"]] = score.derived
+                poles = self.words.setdefault((group, score.slices["dimension"]), {})
+                for name, value in score.derived.items():
+                    pole, _, word = name.partition("/")
+                    if word:
+                        poles.setdefault(pole, {})[word] = value
+            yield score
+
+    def poles(self, place: Place) -> tuple[Floats, Floats] | None:
+        """None of scores that do not hold words of both poles."""
+        words = self.words.get(place, {})
+        if not words.keys() >= set(POLES):
+            return None
+        left, right = (np.array(list(words[pole].values())) for pole in POLES)
+        return left, right
+
+
+def summarize_sentences(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+    """As for templates; intervals are of draws of sentences, p of words.
+
+    A cell has an effect and the middle of its draws, and no test: its poles have two or three
+    words, which no exchange tells from chance. A dimension is tested over all words of its poles.
+    """
+    nearness = Nearness()
+    rows = summarize(nearness.seen(scores), settings)
+    return judged([_of_text(row, nearness, settings) for row in rows], settings.level)
+
+
+def _of_text(estimate: Estimate, nearness: Nearness, settings: Settings) -> Estimate:
+    if estimate.value is None or "group" not in estimate.slice:
+        return estimate
+    group = estimate.slice["group"]
+    if "trait" in estimate.slice:
+        drawn = nearness.draws[group, estimate.slice["trait"]]
+        low, high = drawn["low"], drawn["high"]
+        return replace(
+            estimate, low=low, high=high, interval=MIDDLE_DRAWS, p=None, test=None, free=None
+        )
+    poles = nearness.poles((group, estimate.slice["dimension"]))
+    if poles is None:
+        return estimate
+    least = least_p(*map(len, poles))
+    if least >= 1 - settings.level:
+        why = f"{TOO_FEW}: with {len(poles[0])} and {len(poles[1])} p cannot fall below {least:.2g}"
+        return replace(estimate, low=None, high=None, p=None, test=None, free=None, interval=why)
+    p = exchange_p(*poles, generator(settings.seed, estimate.slice, "words"))
+    return replace(estimate, p=p, test=EXCHANGED, free=None, interval=NO_INTERVAL)

@@ -1,0 +1,265 @@
+"""The survey with a model as participant.
+
+A repeat is a participant. For every group two repeats get the same page, its scales in an order
+that is drawn for the two, half of them, at random, with their poles exchanged in the first and the
+other half in the second. So a liking for one end of the scale, or for a number at a place on the
+page, does not look like a view of a group: within the two it cancels, and such a pair is what
+values and tests are of.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from stereometer.core.asking.conversation import (
+    Conversation,
+    filled_in,
+    no_system_prompt,
+    packaged,
+    why_unread,
+)
+from stereometer.core.errors import UsageError
+from stereometer.core.methods.declared import Declared, answers_of
+from stereometer.core.types import (
+    UNWRITTEN,
+    Answer,
+    Backend,
+    Exchanged,
+    Generate,
+    Item,
+    ItemDefaults,
+    Notes,
+    Requests,
+    Score,
+    Slice,
+    Variant,
+    digest_of,
+)
+from stereometer.kinds.traits import metrics
+
+TOKENS_A_SCALE = 10
+LINE = "0 means {low}, 100 means {high}."
+CUE = "Ratings:"
+FIRST = "1:"
+"""What a model that continues a text is given of its answer."""
+
+
+@dataclass(frozen=True)
+class SurveyOptions:
+    """How the survey is put."""
+
+    repeats: int = 10
+    temperature: float = 0.3
+    scales: int = 0
+    """Scales that are asked together; 0 for a whole page, as people see it."""
+    chat: bool | None = None
+    """As messages of a conversation; by default wherever the model has a chat template."""
+    system: str = ""
+    seed: int = 0
+    wording: Mapping[str, str] = field(default_factory=dict)
+    """A study's own `model_page`, `model_scale` and `model_cue`; ours where it has none."""
+
+    def __post_init__(self) -> None:
+        if self.repeats < 1 or self.scales < 0 or not 0 <= self.temperature <= 2:
+            raise UsageError(
+                f"{self.repeats} repeats, {self.scales} scales together, temperature "
+                f"{self.temperature:g}: one of them is out of range. Ask at least once, at a "
+                "temperature from 0 to 2."
+            )
+        if self.repeats % 2:
+            raise UsageError(
+                f"{self.repeats} repeats are an odd number. The poles of every scale are exchanged "
+                f"in one of two repeats, so that a liking for one end cancels. Take "
+                f"{self.repeats + 1}."
+            )
+
+
+@dataclass(frozen=True)
+class ShownScales:
+    """A scale as it stands on a page."""
+
+    scale: Any
+    turned: bool
+
+    def line(self, wording: str) -> str:
+        ends = self.scale.texts["left"], self.scale.texts["right"]
+        low, high = reversed(ends) if self.turned else ends
+        return filled_in(wording, {"low": low, "high": high})
+
+
+@dataclass(frozen=True)
+class ScaleQuestion(ItemDefaults):
+    """A scale that a participant rates, and what stands on the page with it."""
+
+    scale: Item
+    repeat: int
+    page: tuple[ShownScales, ...] = field(repr=False)
+    place: int
+    """On the page, from 1."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.slices['template']}/{self.scale.id}"
+
+    @property
+    def slices(self) -> Slice:
+        return {**self.scale.slices, "template": f"repeat-{self.repeat + 1:03}"}
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return self.scale.texts
+
+
+def template() -> str:
+    return packaged(__package__, "page.txt")
+
+
+def prompt(page: Sequence[ShownScales], wording: Mapping[str, str]) -> str:
+    line = wording.get("model_scale", LINE)
+    lines = "\n".join(f"{at}. {shown.line(line)}" for at, shown in enumerate(page, 1))
+    scale = page[0].scale
+    slots = {"society": scale.society, "group": scale.group.label, "scales": lines}
+    return filled_in(wording.get("model_page", template()).strip(), slots)
+
+
+@dataclass(frozen=True)
+class ModelSurvey:
+    """The survey, bound to a model."""
+
+    name: str
+    options: SurveyOptions
+    conversation: Conversation
+    summarize = staticmethod(metrics.summarize_ratings)
+
+    @property
+    def recorded(self) -> Mapping[str, Any]:
+        own = self.options.wording
+        return {
+            "repeats": self.options.repeats,
+            "temperature": self.options.temperature,
+            "scales": self.options.scales,
+            "prompts": digest_of(sorted(own.items()) if own else f"{template()}\n")[:16],
+            **self.conversation.recorded,
+        }
+
+    def items(self, items: Sequence[Any]) -> tuple[Sequence[ScaleQuestion], Notes]:
+        by_group: dict[str, list[Any]] = {}
+        for scale in items:
+            by_group.setdefault(scale.slices["group"], []).append(scale)
+        questions = [
+            question
+            for repeat in range(self.options.repeats)
+            for scales in by_group.values()
+            for question in self._questions(repeat, scales)
+        ]
+        return questions, (
+            f"{self.options.repeats} repeats stand for participants: intervals are about other "
+            "repeats of this model, not about people.",
+        )
+
+    def _questions(self, repeat: int, scales: Sequence[Any]) -> Iterable[ScaleQuestion]:
+        seed, group = self.options.seed, scales[0].slices["group"]
+        by_lot = random.Random(f"{seed}/{repeat // 2}/{group}")
+        turned = by_lot.sample([at % 2 == repeat % 2 for at in range(len(scales))], len(scales))
+        shown = [ShownScales(scale, turn) for scale, turn in zip(scales, turned, strict=True)]
+        by_lot.shuffle(shown)
+        together = self.options.scales or len(shown)
+        for start in range(0, len(shown), together):
+            page = tuple(shown[start : start + together])
+            for place, each in enumerate(page, 1):
+                yield ScaleQuestion(each.scale, repeat, page, place)
+
+    def plan(self, item: ScaleQuestion) -> Requests:
+        options = self.options
+        text, cue = prompt(item.page, options.wording), options.wording.get("model_cue", CUE)
+        asked = self.conversation.fields(text, f"{text}\n\n{cue}\n{FIRST}")
+        asked |= {
+            "temperature": options.temperature,
+            "max_tokens": TOKENS_A_SCALE * len(item.page),
+            "seed": options.seed,
+            "repeat": item.repeat,
+        }
+        if not self.conversation.chat and len(item.page) == 1:
+            asked["stop"] = ("\n",)
+        return {"page": [Generate(**asked)]}
+
+    def score(self, item: ScaleQuestion, exchanged: Exchanged) -> Score:
+        (answer,) = answers_of(exchanged, "page")
+        if (
+            not self.conversation.chat
+            and answer.text
+            and not answer.text.lstrip().startswith(FIRST)
+        ):
+            answer = replace(answer, text=f"{FIRST}{answer.text}")
+        rated, why = read(answer, len(item.page))
+        if item.place not in rated:
+            said = ({"text": answer.text or "", "skipped": why},)
+            return Score(item.id, item.slices, {}, why, item.texts, answers=said)
+        answered = rated[item.place]
+        rating = 100 - answered if item.page[item.place - 1].turned else answered
+        derived = {"rating": rating, "answered": answered}
+        values = {"effect": rating - metrics.MIDDLE}
+        return Score(item.id, item.slices, values, texts=item.texts, derived=derived)
+
+
+@dataclass(frozen=True)
+class SurveyMethod(Declared):
+    options: type[Any] = SurveyOptions
+    in_words: bool = True
+
+    def bind(self, backend: Backend, variant: Variant, options: SurveyOptions) -> ModelSurvey:
+        self.needed_way(backend, self.reads)
+        conversation = Conversation.of(backend, options.chat, options.system, variant)
+        if options.system and not conversation.chat:
+            raise no_system_prompt()
+        return ModelSurvey(self.label(), options, conversation)
+
+
+SURVEY = SurveyMethod("survey", "survey", {"survey": [frozenset({Generate.kind})]})
+
+
+# --------------------------------------------------------------------------------------- reading
+
+NUMBER = r"\d{1,3}(?:\.\d+)?"
+RATED = re.compile(
+    rf"^\W*(?:scale\s+)?(\d{{1,2}})[\s*_]*[.:)=–-]+[\s*_]*({NUMBER})(?![\d.]*\d)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""`3: 40`, `3. 40`, `Scale 3 - 40`."""
+ALONE = re.compile(rf"(?<![\d.\-])({NUMBER})(?![\d.]*\d)")
+LABEL = re.compile(r"^\s*1:")
+"""The number of the first scale, which a model that continues a text is given: it is no rating."""
+OUT_OF = re.compile(r"(?:/|\bout of|\bfrom 0 to|\b0 to)\s*100\b", re.IGNORECASE)
+MOST = 100.0
+
+
+def read(answer: Answer, count: int) -> tuple[Mapping[int, float], str]:
+    """The rating of each scale by its number on the page, and why those that are not there are not.
+
+    A scale that is rated twice, and not alike, has no rating.
+    """
+    text = answer.text or ""
+    if answer.end in UNWRITTEN:
+        return {}, answer.end
+    plain = OUT_OF.sub("", text)
+    rated: dict[int, set[float]] = {}
+    for number, value in RATED.findall(plain):
+        rated.setdefault(int(number), set()).add(float(value))
+    known = {
+        number: values.pop()
+        for number, values in rated.items()
+        if len(values) == 1 and 1 <= number <= count and max(values) <= MOST
+    }
+    return known if rated else _bare(plain, count), why_unread(text.replace("’", "'"))
+
+
+def _bare(text: str, count: int) -> Mapping[int, float]:
+    """Ratings without their numbers, where there are as many as scales."""
+    values = [float(value) for value in ALONE.findall(LABEL.sub("", text))]
+    if len(values) != count or max(values) > MOST:
+        return {}
+    return dict(enumerate(values, 1))

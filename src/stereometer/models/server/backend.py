@@ -1,0 +1,228 @@
+"""Models behind an OpenAI-compatible server: `server:URL#model`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+from typing import Any
+
+from stereometer.core.errors import BudgetSpent, ModelError, UsageError
+from stereometer.core.types import (
+    FILTERED,
+    TOO_LONG,
+    Abilities,
+    Answer,
+    Continuation,
+    Encoding,
+    Generate,
+    Memory,
+    ModelCard,
+    Request,
+    WholeText,
+    digest_of,
+)
+from stereometer.models.server.budget import Size, budget_of, guessed, size_of
+from stereometer.models.server.opener import ServerOptions, shown
+from stereometer.models.server.probe import SUPPOSED, Finding, alike, known_likelihoods, probe
+from stereometer.models.server.refusals import TooLong
+from stereometer.models.server.scoring import row, scored
+from stereometer.models.server.wire import Closed, Wire, Wires
+
+VERSION = "1"
+
+
+def open_server(spec: str, options: ServerOptions, memory: Memory | None = None) -> Server:
+    """`URL#model`, or `URL1,URL2#model` for servers of one model."""
+    url, sign, model = spec.rpartition("#")
+    if not sign or not url or not model:
+        raise UsageError(
+            f"{shown(f'server:{spec}')} does not say which model. Write the address, # and the "
+            "model's name. For instance server:http://127.0.0.1:8080/v1#name."
+        )
+    budget = budget_of(options.budget, options.price)
+    wires = [
+        Wire(each, options.timeout, options.in_flight, options.wait_initial, budget)
+        for each in url.split(",")
+    ]
+    wire = wires[0] if len(wires) == 1 else Wires(wires)
+    if options.dry_run:
+        return Server(wire, model, SUPPOSED)
+    if isinstance(wire, Wires):
+        check_alike(wires, model, options.start_token)
+    return Server(wire, model, known(wire, model, memory, options.start_token))
+
+
+def check_alike(wires: Sequence[Wire], model: str, start: str = "") -> None:
+    """Raises where two servers do not seem to have the same model."""
+    first, *others = (probe(wire, model, start) for wire in wires)
+    for wire, other in zip(wires[1:], others, strict=True):
+        same = replace(other, likelihoods=(), listed="") == replace(
+            first, likelihoods=(), listed=""
+        )
+        if not same or not alike(first.likelihoods, other.likelihoods):
+            raise ModelError(
+                f"{wires[0].base} and {wire.base} give different answers. They serve different "
+                "models, or one model differently. Name servers of the same model."
+            )
+
+
+def known(wire: Wire | Wires, model: str, memory: Memory | None, start: str = "") -> Finding:
+    """What the server offers, with the likelihoods that the model was first known by: the cache
+    goes by them."""
+    finding = probe(wire, model, start)
+    if not finding.likelihoods:
+        return finding
+    server = digest_of([wire.base, model, replace(finding, likelihoods=()).as_json()])
+    first = known_likelihoods(server, finding.likelihoods, memory)
+    return replace(finding, likelihoods=first)
+
+
+class Server:
+    """Keeps some requests in flight; answers come in any order, each as soon as it is there."""
+
+    def __init__(self, wire: Wire | Wires, model: str, finding: Finding) -> None:
+        self.wire, self.model, self.finding = wire, model, finding
+        wire.acquainted.set()
+        scores = self.finding.likelihood != "none"
+        self.abilities = Abilities(
+            frozenset({Generate.kind, *({WholeText.kind, Continuation.kind} if scores else ())}),
+            chat_template="the server's own" if self.finding.chat else "",
+            costly=True,
+            keep_every=1,  # every answer is kept the moment it arrives
+            first_token=self.finding.start is not None,
+        )
+        self.card = self._card()
+
+    def _card(self) -> ModelCard:
+        finding = self.finding.as_json()
+        notes = [f"Served by {self.wire.base}: {self.finding}."]
+        if not self.finding.completions:
+            notes.append(
+                "The server does not continue text: each prompt is sent as one chat message."
+            )
+        if not self.abilities.first_token:
+            notes.append(
+                "The server gives the first token of a text no log-probability: likelihoods are of "
+                "the rest. With --option start_token=TEXT, the model's start token, they are whole."
+            )
+        return ModelCard(
+            self.model,
+            "server",
+            f"server@{VERSION}",
+            digest_of([self.wire.base, self.model, finding]),
+            settings={"url": self.wire.base, "model": self.model, **finding},
+            dtype="unknown",
+            notes=tuple(notes),
+            spec=f"server:{self.wire.base}#{self.model}",
+        )
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        raise TypeError("a server reads text")
+
+    def size(self, request: Request) -> Size:
+        if isinstance(request, Generate):
+            return size_of(self._body(request)[1])
+        return guessed((self.finding.start or "") + _read(request)[0]), 0
+
+    def money(self, read: int, written: int) -> float | None:
+        return self.wire.budget.estimate(read, written)
+
+    def plan(self, read: int, written: int) -> str:
+        return self.wire.budget.plan(read, written)
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        """Stops sending when the budget is spent or something fails for good; what is under way is
+        still answered."""
+        waiting = iter(requests.items())
+        running: dict[Future[Answer], str] = {}
+        failed: Exception | None = None
+        pool = ThreadPoolExecutor(self.wire.in_flight, thread_name_prefix="stereometer-server")
+        try:
+            while True:
+                while (
+                    failed is None
+                    and len(running) < self.wire.in_flight
+                    and (following := next(waiting, None)) is not None
+                ):
+                    key, request = following
+                    running[pool.submit(self._answer, request)] = key
+                if not running:
+                    break
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    key = running.pop(done)
+                    try:
+                        answer = done.result()
+                    except (BudgetSpent, ModelError, Closed) as error:
+                        failed = failed or error
+                        continue
+                    yield key, answer
+        except BaseException:
+            self.wire.close()  # interrupted: what is under way is broken off
+            raise
+        finally:
+            pool.shutdown(wait=not self.wire.closing.is_set(), cancel_futures=True)
+        if failed is not None:
+            raise failed
+
+    def _answer(self, request: Request) -> Answer:
+        try:
+            if isinstance(request, Generate):
+                return self._written(self.wire.post(*self._body(request)))
+            text, start = _read(request)
+            mark, way = self.finding.start or "", self.finding.likelihood
+            tokens = scored(self.wire, self.model, way, text, mark, self.finding.start_id)
+            return row(tokens, text, start, mark)
+        except TooLong:
+            return Answer((), "" if isinstance(request, Generate) else None, TOO_LONG)
+
+    def _body(self, request: Generate) -> tuple[str, dict[str, Any]]:
+        common: dict[str, Any] = {
+            "model": self.model,
+            "temperature": request.temperature,
+            "top_p": 1,
+            "seed": int(request.key[:7], 16),
+        }
+        if request.stop:
+            common["stop"] = list(request.stop)
+        if not request.messages and self.finding.completions:
+            written = {"prompt": request.prompt, "max_tokens": request.max_tokens}
+            return "/completions", common | written
+        if not self.finding.chat:
+            raise ModelError(
+                f"{self.model} at {self.wire.base} cannot hold a conversation. It only continues "
+                "text. Ask without --chat."
+            )
+        turns = request.messages or (("user", request.prompt),)
+        messages = [{"role": role, "content": content} for role, content in turns]
+        limit = {self.finding.limit: request.max_tokens}
+        return "/chat/completions", common | {"messages": messages} | limit
+
+    def _written(self, choice: Mapping[str, Any]) -> Answer:
+        message = choice.get("message")
+        inner: Mapping[str, Any] = message if isinstance(message, dict) else choice
+        text, refusal = inner.get("content", inner.get("text")), inner.get("refusal")
+        reason = str(choice.get("finish_reason") or "stop")
+        kept = self.wire.for_keeping(_writable(refusal or text))
+        if refusal or reason == "content_filter":
+            return Answer((), kept, FILTERED)
+        return Answer((), kept, "length" if reason == "length" else "stop")
+
+
+def _read(request: Request) -> tuple[str, int]:
+    """The text whose likelihood is asked for, and from where on it counts."""
+    match request:
+        case Continuation():
+            return request.joined
+        case WholeText(text):
+            return text, 0
+        case _:
+            raise TypeError(f"a server does not answer {request.kind}")
+
+
+def _writable(content: Any) -> str:
+    """A text, or the texts of its parts; half a surrogate pair cannot be written to a file."""
+    parts = content if isinstance(content, list) else [content]
+    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return re.sub("[\ud800-\udfff]", "\ufffd", "".join(str(text or "") for text in texts))

@@ -1,5 +1,0 @@
-"""A local model behind an OpenAI-compatible server."""
-
-from stereometer.serving.server import ModelServer, running
-
-__all__ = ["ModelServer", "running"]

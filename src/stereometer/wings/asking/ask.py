@@ -1,0 +1,226 @@
+"""The verb `ask`: put questions to a model in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Unpack
+
+from stereometer.core import catalog
+from stereometer.core.files import UTF8, read_text
+from stereometer.core.options import (
+    QUESTIONS,
+    Cache,
+    Category,
+    Column,
+    Coverage,
+    Data,
+    Encoding,
+    Limit,
+    Model,
+    ModelOptions,
+    Neither,
+    Option,
+    Out,
+    Resamples,
+    Seed,
+    VariantName,
+    check_known,
+    verb,
+)
+from stereometer.core.runs.carry import carry_out, engines_of
+from stereometer.core.runs.execute import LOG, Announce
+from stereometer.core.runs.measure import backend_of, jobs_in_words, open_comments, words_of
+from stereometer.core.runs.models import opened
+from stereometer.core.runs.progress import Watch
+from stereometer.core.runs.stored import Run
+from stereometer.core.shapes.view import Answered
+from stereometer.core.types import Result, Settings
+from stereometer.core.types.method import check_limit
+from stereometer.core.types.results import Results
+from stereometer.core.verbs import view as views
+from stereometer.kinds.comments.benchmarks import columns_from
+from stereometer.kinds.comments.items import STUDY, setting_of
+from stereometer.kinds.comments.recognition.prompts import check_folder
+from stereometer.wings.relations.calibrate import Calibration, calibrate
+
+
+def _system_prompt(path: Path) -> str:
+    return read_text(path).strip()
+
+
+class AskOptions(ModelOptions, total=False):
+    """How questions are put; what is left out is the method's or the benchmark's own."""
+
+    repeats: Annotated[int, Option("How often each question is asked.", QUESTIONS, default=10)]
+    temperature: Annotated[
+        float,
+        Option("Sampling temperature; 0 always takes the likeliest word.", QUESTIONS, default=0.3),
+    ]
+    sample: Annotated[
+        str | None,
+        Option(
+            "`paper` (the first comments) or `sound` (drawn at random); by default that of the "
+            "variant.",
+            QUESTIONS,
+        ),
+    ]
+    size: Annotated[
+        int,
+        Option(
+            "Comments of each kind in the single settings; twice as many in the mixed ones.",
+            QUESTIONS,
+            default=30,
+        ),
+    ]
+    threshold: Annotated[
+        float,
+        Option(
+            "Share of annotators who must agree on a comment's category.", QUESTIONS, default=0.5
+        ),
+    ]
+    templates: Annotated[
+        str | Path | None,
+        Option("A folder with prompts of your own, named like ours.", QUESTIONS),
+    ]
+    edits: Annotated[
+        str | Path | None,
+        Option("A table of original and edit, for the misspelling setting.", QUESTIONS),
+    ]
+    chat: Annotated[
+        bool | None,
+        Option(
+            "Ask as a conversation, through the model's chat template, or as raw text; by default "
+            "a conversation where the model has a template, except for --variant paper and "
+            "--likelihood.",
+            QUESTIONS,
+        ),
+    ]
+    system: Annotated[
+        str,
+        Option(
+            "The system prompt of a conversation: on the command line a file that holds it.",
+            QUESTIONS,
+            words=Path,
+            read=_system_prompt,
+        ),
+    ]
+    likelihood: Annotated[
+        bool,
+        Option(
+            "Also measure the probability of the label words, if the model gives it.",
+            QUESTIONS,
+            default=False,
+        ),
+    ]
+    scales: Annotated[
+        int,
+        Option(
+            "Scales of a survey that are asked together; 0 for a whole page.", QUESTIONS, default=0
+        ),
+    ]
+
+
+METHODS_OWN = tuple(AskOptions.__annotations__.keys() - ModelOptions.__annotations__.keys())
+PATHS = ("templates", "edits")
+
+
+class AnswersInWords(Results):
+    """Results with what was answered, and forced choice beside the likelihoods of the same items,
+    where those were asked for."""
+
+    likelihood: bool = False
+
+    view = views.answers
+
+    @cached_property
+    def answered(self) -> list[Answered | None]:
+        return [
+            catalog.shape(result.kind).answered(result, Run(result, result.folder).read())
+            for result in self
+            if result.folder is not None
+        ]
+
+    @cached_property
+    def calibrations(self) -> list[Calibration]:
+        """Forced choice comes first, then the likelihoods of the same items."""
+        if not self.likelihood or any(self.answered):
+            return []
+        folders = [result.folder for result in self if result.folder is not None]
+        pairs = zip(folders[1::2], folders[::2], strict=False)
+        return [calibrate(likely, choice) for likely, choice in pairs]
+
+    def as_json(self) -> dict[str, Any]:
+        results = [result.as_json() for result in self]
+        said = [answers.document for answers in self.answered if answers is not None]
+        if said:
+            return {"schema": "asked@1", "results": results, "said": said}
+        calibration = [each.as_json() for each in self.calibrations]
+        return {"schema": "chosen@1", "results": results, "calibration": calibration}
+
+
+def answers_of(results: Iterable[Result], likelihood: bool = False) -> AnswersInWords:
+    answers = AnswersInWords(results)
+    answers.likelihood = likelihood
+    return answers
+
+
+@verb
+def ask(
+    benchmark: Annotated[
+        str | Path,
+        Option(
+            "ethos, a table of your own comments, a set for forced choice (starter, stereoset, "
+            "crows-pairs), survey, or the folder of a survey.",
+            words=str,
+        ),
+    ],
+    *,
+    model: Annotated[
+        Model,
+        Option("A causal model, or server:URL#model.", words=str, flags=("--model", "-m")),
+    ],
+    setting: Annotated[
+        str | Sequence[str],
+        "zero-shot, one-shot, few-shot-single, few-shot-mixed, few-shot-mixed-instruction, "
+        "misspelling; by default the first five.",
+    ] = (),
+    data: Data = None,
+    limit: Limit = None,
+    out: Out = None,
+    cache: Cache = True,
+    column: Column = None,
+    encoding: Encoding = UTF8,
+    category: Category = (),
+    neither: Neither = "neither",
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+    variant: VariantName = "sound",
+    coverage: Coverage = 0.90,
+    progress: Watch | bool = True,
+    announce: Announce = LOG.warning,
+    **options: Unpack[AskOptions],
+) -> Results:
+    """Ask a model in words: recognise hate speech, choose between candidates, rate groups."""
+    check_known(options, ask)
+    settings = Settings(variant, seed, resamples, coverage=coverage)
+    check_limit(limit)
+    names = [setting] if isinstance(setting, str) else list(setting) or list(STUDY)
+    for each in names:
+        setting_of(each)
+    words = words_of(category)
+    own = columns_from(column or {}, list(words), neither, encoding)
+    comments = open_comments(str(benchmark), Path(data) if data else None, own)
+    given = {name: value for name, value in options.items() if name in METHODS_OWN}
+    paths = {name: Path(str(given[name])) for name in PATHS if given.get(name)}
+    if "templates" in paths:
+        check_folder(paths["templates"])
+    loading = {name: value for name, value in options.items() if name not in METHODS_OWN}
+    with engines_of(options) as engines, opened(model, seed, loading, engines) as answering:
+        asked = backend_of(answering)
+        # A mistake in the last job is reported before the first is paid for.
+        how = {**given, **paths, "categories": words}
+        jobs = list(jobs_in_words(comments, names, asked, settings, how, limit))
+        results = carry_out(jobs, engines, options, out, cache, progress, announce)
+    return answers_of(results, options.get("likelihood", False)) if results else results

@@ -1,0 +1,293 @@
+"""The folder of pages: an index with all tables, a page for each model, and `board.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import resources
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+from markupsafe import Markup
+
+from stereometer.core.errors import UsageError
+from stereometer.core.files import read_json, replacing, write_json
+from stereometer.core.options import Option, verb
+from stereometer.core.runs.stored import runs_of
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import Figure
+from stereometer.core.show.slices import named
+from stereometer.core.show.table import Cell, Table, number, text
+from stereometer.core.types import Slice
+from stereometer.core.types.document import UNSTORED, Document
+from stereometer.report import method
+from stereometer.report.charts.frame import CONFIG
+from stereometer.report.page import asset, boxes_of, environment, libraries, safe_json, script
+from stereometer.report.systems import Group, System
+from stereometer.wings.board.check import tiers_in
+from stereometer.wings.board.judge import LEDGER, LedgerEnd, hidden_tables, ledger_end
+from stereometer.wings.board.seals import Ledger
+from stereometer.wings.board.tables import (
+    TIERS,
+    BoardRow,
+    BoardTable,
+    RankedValue,
+    ShownTable,
+    tables_of,
+)
+
+INDEX, BOARD, MODELS = "index.html", "board.json", "models"
+
+
+@dataclass(frozen=True)
+class Board(Document):
+    """What `board.json` holds."""
+
+    tables: tuple[BoardTable, ...]
+    ledgers: tuple[LedgerEnd, ...]
+    stereometer: str
+    schema: str = "board@1"
+    folder: Path | None = field(default=None, metadata=UNSTORED)
+
+    @property
+    def remarks(self) -> list[str]:
+        rows = numbers.count(sum(len(table.entries) for table in self.tables), "row")
+        page = (self.folder or Path()) / INDEX
+        return [f"{numbers.count(len(self.tables), 'table')}, {rows}. Open {page}."]
+
+
+@verb
+def build(
+    *runs: Annotated[str | Path, "Folders of runs, or folders that hold them."],
+    output: Annotated[str | Path, Option("Folder for the pages.", flags=("--output", "-o"))],
+    hidden: Annotated[
+        Sequence[str | Path],
+        "Folder of a hidden part: its published values; may be repeated.",
+    ] = (),
+) -> Board:
+    """Write a folder of pages that ranks stored runs; it opens from the disk."""
+    site, parts = Path(output), [Path(part) for part in hidden]
+    _check_place(site)
+    ends = tuple(ledger_end(part) for part in parts)
+    _check_earlier(site, parts)
+    stored = runs_of(runs)
+    shown = tables_of(stored, tiers_in([run.folder for run in stored]))
+    for part in parts:
+        shown += hidden_tables(part, len(shown) + 1)
+    board = Board(tuple(each.table for each in shown), ends, version("stereometer"), folder=site)
+    pages = {INDEX: index_page(shown), **model_pages(shown)}
+    for file in (site / MODELS).glob("*.html"):  # of models that an earlier board had
+        if f"{MODELS}/{file.name}" not in pages:
+            with suppress(OSError):
+                file.unlink()
+    for name, html in pages.items():
+        with replacing(site / name) as file:
+            file.write(html)
+    write_json(site / BOARD, board.as_json())
+    return board
+
+
+def _check_place(site: Path) -> None:
+    """A folder of somebody's own files is not overwritten."""
+    if site.exists() and (not site.is_dir() or (any(site.iterdir()) and not _is_board(site))):
+        raise UsageError(
+            f"{site} is not empty and holds no board. A board is a folder of its own. Choose "
+            "another with -o."
+        )
+
+
+def _check_earlier(site: Path, parts: Sequence[Path]) -> None:
+    """The board that is there remembers where ledgers ended."""
+    known = read_json(site / BOARD).get("ledgers", []) if _is_board(site) else []
+    ledgers = {ledger_end(part).hidden_part: Ledger(part / LEDGER) for part in parts}
+    for end in (LedgerEnd(**row) for row in known):
+        if end.hidden_part in ledgers:
+            end.check(ledgers[end.hidden_part])
+
+
+def _is_board(site: Path) -> bool:
+    return (site / BOARD).is_file()
+
+
+PACKAGE = "stereometer.wings.board"
+SHARED = ("benchmark", "measure", "variant")
+"""By the rows of a table."""
+CHARTS = ("assets/charts.js", "assets/downloads.js")
+
+
+def _own(name: str) -> str:
+    return resources.files(PACKAGE).joinpath(*name.split("/")).read_text("utf-8")
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table as the templates take it."""
+
+    shown: ShownTable
+
+    @property
+    def table(self) -> BoardTable:
+        return self.shown.table
+
+    @cached_property
+    def columns(self) -> list[tuple[str, str, str]]:
+        """Name, label and ideal of each metric."""
+        shape = self.shown.group.shape
+        rows = [ranked.estimate for row in self.table.entries for ranked in row.ranked]
+        ideals = {estimate.name: numbers.ideal(estimate) for estimate in rows}
+        return [
+            (name, shape.metric(name).label, ideals[name])
+            for name in self.shown.group.headline
+            if name in ideals
+        ]
+
+    @cached_property
+    def slices(self) -> list[Slice]:
+        """The headline slices of all systems: gathered once, for every system has a page."""
+        group, names = self.shown.group, (name for name, _, _ in self.columns)
+        return list(
+            {tuple(row.items()): row for name in names for row in group.slices(name)}.values()
+        )
+
+    @cached_property
+    def systems(self) -> dict[str, System]:
+        return {system.label: system for system in self.shown.group.systems}
+
+    def cell(self, row: BoardRow, name: str) -> Cell:
+        """A value with its interval, rank range, verdict and how many items it rests on."""
+        ranked = next((each for each in row.ranked if each.estimate.name == name), None)
+        if ranked is None:
+            return number("not measured")
+        estimate, digits = ranked.estimate, self.shown.group.digits(name)
+        used = f"{numbers.used(estimate)} items"
+        if estimate.value is None:
+            return number("no score", estimate.why or "", used)
+        lines = (rank_words(ranked), numbers.short(estimate), used)
+        return number(numbers.both(estimate, digits), *filter(None, lines))
+
+    @property
+    def figures(self) -> list[Figure]:
+        figures = self.shown.section.at_a_glance(self.shown.group.shown)
+        return [replace(figure, tables=()) for figure in figures if figure.charts]
+
+    @property
+    def pairs(self) -> Table | None:
+        """Every paired test behind the rank ranges."""
+        if not self.table.pairs:
+            return None
+        columns = (text("Systems"), text("Metric"), number("difference"), number("p"), text(""))
+        rows = tuple(
+            (
+                text(f"{pair.first} → {pair.second}"),
+                text(self.shown.group.shape.metric(row.name).label),
+                number(numbers.signed_interval(row.difference, row.low, row.high)),
+                number(numbers.p_value(row.p_adjusted)),
+                text(_closer(pair.first, pair.second, row.closer)),
+            )
+            for pair in self.table.pairs
+            for row in [pair.tested]
+        )
+        foot = (
+            "Second minus first on the items that both answered. p is adjusted by Holm over all "
+            "pairs of this table, for each metric."
+        )
+        return Table(columns, rows, "The paired tests behind the ranks", foot)
+
+
+def rank_words(ranked: RankedValue) -> str:
+    if ranked.best_rank is None or ranked.worst_rank is None:
+        return ""
+    to = f" to {ranked.worst_rank}" if ranked.best_rank < ranked.worst_rank else ""
+    return f"rank {ranked.best_rank}{to}"
+
+
+def _closer(first: str, second: str, closer: str) -> str:
+    names = {"first": first, "second": second}
+    return f"{names[closer]} is nearer to the ideal" if closer in names else "not beyond noise"
+
+
+def index_page(shown: Sequence[ShownTable]) -> str:
+    views = [TableView(each) for each in shown]
+    charts = boxes_of(figure for view in views for figure in view.figures)
+    own = script(*map(asset, CHARTS), _own("assets/filters.js"))
+    return _rendered(
+        "board.html.j2",
+        title="Stereotypes in language models: a board",
+        views=views,
+        choices=_choices([view.table for view in views]),
+        general=method.GENERAL,
+        citations=method.citations([(each.section, each.group) for each in shown]),
+        scripts=[libraries(), own],
+        data=safe_json({"config": CONFIG, "charts": charts}),
+    )
+
+
+def _choices(tables: Sequence[BoardTable]) -> dict[str, list[str]]:
+    """What a reader may filter by, where there is a choice."""
+    rows = [row for table in tables for row in table.entries]
+    by_table = {name: {getattr(each, name) for each in tables} for name in SHARED}
+    by_row = {name: {getattr(each, name) for each in rows} for name in ("tier", "scoring")}
+    return {name: sorted(options) for name, options in (by_table | by_row).items()}
+
+
+@dataclass(frozen=True)
+class ModelPart:
+    """What one table says of one model."""
+
+    view: TableView
+    row: BoardRow
+    system: System
+
+    @property
+    def facts(self) -> list[method.Fact]:
+        alone = Group(self.view.table.id, (self.system,))
+        return [*method.of_systems([self.system]), *method.facts(alone)]
+
+    @property
+    def slices(self) -> Table | None:
+        """Headline slices; a hidden part has none that may be seen."""
+        group, slices = self.view.shown.group, self.view.slices
+        names = [name for name, _, _ in self.view.columns]
+        if len(slices) < 2:
+            return None
+        rows = tuple(
+            (text(named(slice_)), *(_in_slice(self.system, name, slice_, group) for name in names))
+            for slice_ in slices
+        )
+        columns = (
+            text("Slice"),
+            *(number(label, f"ideal {ideal}") for _, label, ideal in self.view.columns),
+        )
+        return Table(columns, rows, "By slice")
+
+
+def _in_slice(system: System, name: str, slice_: Slice, group: Group) -> Cell:
+    estimate = system.find(name, slice_)
+    if estimate is None:
+        return number("")
+    shown = numbers.both(estimate, group.digits(name))
+    return number(shown, numbers.used(estimate), *filter(None, [numbers.short(estimate)]))
+
+
+def model_pages(shown: Sequence[ShownTable]) -> dict[str, str]:
+    """By file name; all that the tables say of one model."""
+    parts: dict[str, list[ModelPart]] = {}
+    for view in map(TableView, shown):
+        for row in view.table.entries:
+            parts.setdefault(row.page_file, []).append(
+                ModelPart(view, row, view.systems[row.system])
+            )
+    return {
+        page: _rendered("model.html.j2", title=each[0].row.model, parts_of=each, scripts=[])
+        for page, each in parts.items()
+    }
+
+
+def _rendered(template: str, **values: object) -> str:
+    style = Markup(asset("assets/report.css") + _own("assets/board.css"))
+    html = environment(PACKAGE).get_template(template).render(style=style, tiers=TIERS, **values)
+    # A lone surrogate, which JSON can carry and UTF-8 cannot, must not cost the whole page.
+    return html.encode("utf-8", "replace").decode()

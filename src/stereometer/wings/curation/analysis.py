@@ -1,0 +1,302 @@
+"""All analyses of a data set, and of runs on it, as one value: what `stereometer analyze` shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated, Any
+
+from stereometer.core import catalog
+from stereometer.core.benchmarks.benchmark import Benchmark
+from stereometer.core.errors import ModelError, UsageError
+from stereometer.core.options import Benchmark as Name
+from stereometer.core.options import Data, NegativeLabel, Resamples, Seed, verb
+from stereometer.core.runs.open import open_benchmark, open_model
+from stereometer.core.runs.stored import Run, runs_of
+from stereometer.core.shapes.differences import Shift
+from stereometer.core.shapes.sentences import SentenceItem, SentenceShape
+from stereometer.core.shift import restricted, shifts
+from stereometer.core.stats.agreement import Alpha, alpha
+from stereometer.core.stats.intervals import generator
+from stereometer.core.types import Backend, Estimate, Result, Settings, System
+from stereometer.core.types.document import Document
+from stereometer.core.types.shown import Shown
+from stereometer.wings.curation import keywords, sentiment
+from stereometer.wings.curation import view as views
+from stereometer.wings.curation.runs import RunsOnThese, curated_shapes, runs_on
+
+ENDS = 3
+
+
+@dataclass(frozen=True)
+class RankedTerm(Document):
+    """One row: a domain, or a term at one of its ends."""
+
+    domain: str
+    target: str
+    """Empty in the row of the whole domain."""
+    end: str
+    """`domain`, `most` or `least`."""
+    estimates: Mapping[str, Estimate]
+    """By metric, those of a first table that the result has."""
+    ranked_by: str
+    """The metric that leads the result."""
+
+    @property
+    def leading(self) -> Estimate | None:
+        return self.estimates.get(self.ranked_by)
+
+    def as_json(self) -> dict[str, Any]:
+        value = super().as_json()
+        estimates: dict[str, Any] = value.pop("estimates")
+        del value["ranked_by"]
+        return value | estimates
+
+
+def ranked_terms(result: Result, ends: int = ENDS) -> list[RankedTerm]:
+    """Domains in their order, each with its `ends` highest and lowest terms by the leading metric;
+    where there are fewer, one half each, the middle with the highest. Empty for shapes that do not
+    count by term."""
+    shape = catalog.shape(result.kind)
+    if not shape.term_name:
+        return []
+    places: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for row in result.estimates:
+        if set(row.slice) in ({shape.domains}, set(shape.term_by)):
+            place = row.slice[shape.domains], row.slice.get(shape.term_name, "")
+            places.setdefault(place, {})[row.name] = row
+    headline = [metric.name for metric in shape.metrics_of(result) if metric.headline]
+    by = shape.leading(result).name
+
+    def term(domain: str, target: str, end: str) -> RankedTerm:
+        here = places.get((domain, target), {})
+        return RankedTerm(
+            domain, target, end, {name: here[name] for name in headline if name in here}, by
+        )
+
+    rows: list[RankedTerm] = []
+    for domain in sorted({domain for domain, _ in places}):
+        ranked = _ranked({of: here for (place, of), here in places.items() if place == domain}, by)
+        upper = min(ends, -(-len(ranked) // 2))
+        rows.append(term(domain, "", "domain"))
+        rows += [term(domain, target, "most") for target in ranked[:upper]]
+        rows += [
+            term(domain, target, "least") for target in ranked[max(upper, len(ranked) - ends) :]
+        ]
+    return rows
+
+
+def _ranked(terms: Mapping[str, Mapping[str, Estimate]], by: str) -> list[str]:
+    """Terms with a value, the highest first."""
+    values = {
+        target: here[by].value
+        for target, here in terms.items()
+        if target and by in here and here[by].value is not None
+    }
+    return sorted(values, key=lambda target: (-(values[target] or 0.0), target))
+
+
+Keywords = Callable[[Sequence[SentenceItem]], list[keywords.Keyword]]
+LEVELS = (4, 5)
+"""Validators that agree: the paper's footnote 2 takes four or more."""
+
+
+@dataclass(frozen=True)
+class Restricted:
+    """A run on the items that so many validators agree on."""
+
+    validators: int
+    items: int
+    estimates: Sequence[Any]
+    shifts: Sequence[Shift]
+
+
+@dataclass(frozen=True)
+class RunAnalysis:
+    model: str
+    measure: str
+    variant: str
+    terms: Sequence[RankedTerm]
+    restricted: Sequence[Restricted]
+
+
+@dataclass(frozen=True)
+class ShapeAnalysis:
+    """The items of one shape."""
+
+    shape: str
+    items: int
+    statistics: Sequence[Mapping[str, Any]]
+    tones: Sequence[sentiment.Tone]
+    contrasts: Sequence[sentiment.ToneContrast]
+    keywords: Sequence[keywords.Keyword]
+    term_agreement: Sequence[Mapping[str, Any]]
+    alpha: Alpha
+    levels: Mapping[str, int]
+    runs: Sequence[RunAnalysis] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Analysis(Shown, Document):
+    benchmark: str
+    digest: str
+    shapes: Sequence[ShapeAnalysis]
+    sentiment: str
+    """What judged the sentiment, or why nothing did."""
+    notes: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    schema: str = "analysis@1"
+
+    view = views.analysis
+
+
+@verb
+def analyze(
+    name: Name,
+    *,
+    data: Data = None,
+    run: RunsOnThese = (),
+    sentiment: Annotated[
+        str, "What judges sentiment: `sentiment` (VADER) or `sentiment:MODEL`."
+    ] = "sentiment",
+    negative_label: NegativeLabel = None,
+    top: Annotated[int, "Keywords to show for each domain."] = 16,
+    lemmas: Annotated[bool, "Count keywords by base form, as StereoSet's Table 3 does."] = False,
+    ends: Annotated[int, "Most and least stereotyped terms to show for each domain."] = ENDS,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+) -> Analysis:
+    """Statistics, sentiment, keywords and agreement of a data set, and what stored runs say."""
+    chosen = Settings(seed=seed, resamples=resamples)
+    if top < 1 or ends < 1:
+        raise UsageError(
+            "The number of keywords or terms is below 1. At least one is shown. Choose a number "
+            "from 1 up."
+        )
+    benchmark = open_benchmark(str(name), data)
+    runs = runs_on(benchmark, runs_of(run))
+    options = {"negative_label": negative_label}
+    backend, judged = _judge(sentiment, options, benchmark.card.language)
+    frequency, notes = _reference(benchmark, lemmas)
+    count = partial(keywords.keywords, top=top, form=keywords.lemma if lemmas else str)
+    words: Keywords = partial(count, frequency=frequency) if frequency else lambda items: []
+    shapes = [
+        _shape(benchmark, shape, runs, backend, words, ends, chosen)
+        for shape in curated_shapes(benchmark)
+    ]
+    recorded = {name: getattr(chosen, name) for name in ("seed", "resamples", "level")}
+    return Analysis(
+        benchmark.name,
+        benchmark.digest,
+        shapes,
+        judged,
+        (*benchmark.notes, *notes),
+        recorded | {"smoothing": keywords.SMOOTHING, "lemmas": lemmas},
+    )
+
+
+def _judge(model: str, options: Mapping[str, Any], language: str) -> tuple[Backend | None, str]:
+    """The sentiment backend; without its package, or where it reads another language, the rest of
+    the analysis still stands."""
+    if model == "sentiment" and keywords.other_than_english(language):
+        return None, (
+            f"not judged: VADER reads English, the items are {language}; name a classifier with "
+            "--sentiment"
+        )
+    try:
+        backend = open_model(model, options=options)
+    except ModelError as error:
+        if model != "sentiment":
+            raise
+        return None, f"not judged: {error}"
+    if isinstance(backend, System) or "whole-text" not in backend.abilities.kinds:
+        raise UsageError(
+            f"{model} does not judge sentiment. `sentiment` and `sentiment:MODEL` do. Name one of "
+            "those."
+        )
+    toned_by = f", {backend.toned_by}" if isinstance(backend, sentiment.Toned) else ""
+    return backend, f"{backend.card.name} ({backend.card.digest[:24]}){toned_by}"
+
+
+def _reference(
+    benchmark: Benchmark, lemmas: bool
+) -> tuple[keywords.Frequency | None, tuple[str, ...]]:
+    language = benchmark.card.language
+    note = (
+        "The card names no language with reference frequencies: keywords are compared with English."
+    )
+    try:
+        frequency = (keywords.by_lemma if lemmas else keywords.reference)(language)
+    except ModelError as error:
+        return None, (str(error),)
+    return frequency, () if language in keywords.LANGUAGES else (note,)
+
+
+def _shape(
+    benchmark: Benchmark,
+    shape: SentenceShape,
+    runs: Sequence[Run],
+    backend: Backend | None,
+    words: Keywords,
+    ends: int,
+    settings: Settings,
+) -> ShapeAnalysis:
+    items: Any = benchmark.items(shape.name)
+    judged = [item for item in items if item.unscorable is None]
+    signs = sentiment.signs(judged, shape, backend) if backend is not None and judged else None
+    return ShapeAnalysis(
+        shape.name,
+        len(items),
+        shape.statistics(items),
+        sentiment.tones(judged, signs) if signs else [],
+        sentiment.contrasts(judged, shape, signs, settings) if signs else [],
+        words(items),
+        shape.term_agreement(items),
+        raw_alpha(items, settings),
+        levels(items),
+        [_run(run, items, ends, settings) for run in runs if run.result.kind == shape.name],
+    )
+
+
+def _run(run: Run, items: Sequence[SentenceItem], ends: int, settings: Settings) -> RunAnalysis:
+    settings, result, shape = run.settings(settings), run.result, run.shape
+    parts = [
+        Restricted(
+            least,
+            len(keep),
+            restricted(shape, run.scores, keep, settings),
+            shifts(shape, run.scores, keep, settings),
+        )
+        for least in LEVELS
+        if (keep := agreed(items, least))
+    ]
+    ranked = ranked_terms(result, ends)
+    return RunAnalysis(result.model, result.measure, result.variant, ranked, parts)
+
+
+def levels(items: Sequence[SentenceItem]) -> dict[str, int]:
+    """Items by how many validators gave the item's own label; a CAT is as its least agreed
+    candidate."""
+    counts = Counter(
+        "not validated" if item.own_votes is None else "{} of {}".format(*item.own_votes)
+        for item in items
+    )
+    return dict(sorted(counts.items()))
+
+
+def agreed(items: Sequence[SentenceItem], least: int) -> set[str]:
+    """Ids of the items whose own label at least `least` validators gave (of a CAT: every
+    candidate's)."""
+    return {item.id for item in items if item.own_votes and item.own_votes[0] >= least}
+
+
+def raw_alpha(items: Sequence[SentenceItem], settings: Settings) -> Alpha:
+    """Over the candidates of CATs, or over pairs; items about one term are drawn together."""
+    clusters: dict[Hashable, list[Any]] = {}
+    for item in items:
+        clusters.setdefault(item.term or item.id, []).extend(item.labels)
+    return alpha(
+        clusters, settings.resamples, settings.level, generator(settings.seed, {}, "alpha")
+    )

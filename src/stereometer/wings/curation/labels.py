@@ -1,0 +1,299 @@
+"""aggregate: a table of labels becomes items with gold labels, and a list of those left out.
+
+StereoSet keeps the plurality of the validators, and items on which enough of them agree (Nadeem et
+al. 2021, section 4.3 and footnote 2). CrowS-Pairs takes half of the writer and the judges in one
+direction, or, in its second validation, a simple majority (Nangia et al. 2020, section 2 and
+appendices; section 5).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from stereometer.core.errors import DataError, UnknownName, UsageError
+from stereometer.core.files import replacing
+from stereometer.core.options import Option, verb
+from stereometer.core.runs.open import open_benchmark
+from stereometer.core.shapes.sentences import words_of
+from stereometer.core.tables import read_rows
+from stereometer.core.types import Item
+from stereometer.core.types.shown import Told
+from stereometer.kinds.cats import files as cat_files
+from stereometer.kinds.cats.items import LABELS, Cat
+from stereometer.kinds.pairs import files as pair_files
+from stereometer.kinds.pairs.items import Pair
+
+AGREE = 3
+JUDGES = 5
+"""People who must have judged an item, in either paper."""
+
+
+@dataclass(frozen=True)
+class JudgedCat:
+    """An item with its validators' labels: the item as they see it, or why it is left out."""
+
+    item: str
+    golds: Mapping[str, str | None]
+    """The label of each candidate; None where two labels are level."""
+    reason: str = ""
+    cat: Cat | None = None
+
+
+def plurality(votes: Sequence[str]) -> tuple[str | None, int]:
+    """The label most people gave, None where two are level, and how many gave it."""
+    ranked = Counter(votes).most_common(2)
+    if not ranked:
+        return None, 0
+    level = len(ranked) > 1 and ranked[0][1] == ranked[1][1]
+    return (None if level else ranked[0][0]), ranked[0][1]
+
+
+def too_few(judges: int) -> str:
+    """Why an item that not everybody has judged is left out, whatever the others say of it."""
+    return f"fewer than {judges} people judged it"
+
+
+def judge_cat(
+    cat: Cat, votes: Mapping[str, Sequence[str]], agree: int = AGREE, judges: int = JUDGES
+) -> JudgedCat:
+    """`votes` are the labels of each candidate, by its id."""
+    candidates = list(cat.candidates.values())
+    results = {each.id: plurality(votes.get(each.id, ())) for each in candidates}
+    golds = {id_: label for id_, (label, _) in results.items()}
+    if min(len(votes.get(each.id, ())) for each in candidates) < judges:
+        return JudgedCat(cat.id, golds, too_few(judges))
+    if any(label is None or count < agree for label, count in results.values()):
+        return JudgedCat(cat.id, golds, f"fewer than {agree} agree on an association")
+    if sorted(golds.values(), key=str) != sorted(LABELS):
+        return JudgedCat(cat.id, golds, "the labels are not one of each kind")
+    by_label = {
+        str(golds[each.id]): replace(each, votes=tuple(votes[each.id])) for each in candidates
+    }
+    relabelled = replace(cat, candidates={label: by_label[label] for label in LABELS})
+    return JudgedCat(cat.id, golds, "", relabelled)
+
+
+STRENGTH = {"demonstrates": 1, "neither": 0, "violates": -1}
+"""How stereotypical a sentence is that shows a stereotype, does neither, or breaks one."""
+AS_WRITTEN, SWAPPED = 1, -1
+WRITERS_SHARE = 1 / 2
+NO_TYPE = "none"
+"""What a judge says of a pair that is of none of the types."""
+FLIPPED = {"stereo": "antistereo", "antistereo": "stereo", None: None}
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What somebody says of a pair: of `sent_more`, of `sent_less`, whether minimal, the type."""
+
+    more: str
+    less: str
+    minimal: bool
+    bias_type: str
+
+    @property
+    def direction(self) -> int:
+        """1 where `sent_more` is the more stereotypical one, -1 where `sent_less` is, else 0."""
+        difference = STRENGTH[self.more] - STRENGTH[self.less]
+        return (difference > 0) - (difference < 0)
+
+    @property
+    def approves(self) -> int:
+        """The direction in which the vote finds the pair valid; 0 where it does not."""
+        return self.direction if self.minimal else 0
+
+
+@dataclass(frozen=True)
+class JudgedPair:
+    item: str
+    valid_votes: int
+    """Votes, the writer's included, for the direction most of them have."""
+    votes: int
+    swapped: bool = False
+    reason: str = ""
+    pair: Pair | None = None
+
+
+def judge_pair(pair: Pair, judges: Sequence[Vote], required: int = JUDGES) -> JudgedPair:
+    """The first validation: at least half of all, the writer among them, in one direction."""
+    votes = [Vote("demonstrates", "neither", True, pair.bias_type), *judges]  # the writer's first
+    counts = Counter(vote.approves for vote in votes)
+    direction = AS_WRITTEN if counts[AS_WRITTEN] >= counts[SWAPPED] else SWAPPED
+    judged = JudgedPair(pair.id, counts[direction], len(votes), direction == SWAPPED)
+    if len(judges) < required:
+        return replace(judged, swapped=False, reason=too_few(required))
+    if counts[direction] < len(votes) * WRITERS_SHARE:
+        return replace(judged, reason="fewer than half find it valid in one direction")
+    approving = [vote for vote in votes if vote.approves == direction]
+    bias_type, count = Counter(vote.bias_type for vote in approving).most_common(1)[0]
+    if 2 * count <= len(approving) or bias_type == NO_TYPE:
+        return replace(judged, reason="no majority for one type")
+    if not set(words_of(pair.sent_more)) & set(words_of(pair.sent_less)):
+        return replace(judged, reason="the sentences share no word")
+    types = tuple((vote.bias_type,) for vote in judges)
+    settled = replace(pair, bias_type=bias_type, votes=types)
+    if judged.swapped:  # it breaks the stereotype that its writer thought it showed, or the reverse
+        more, less, flipped = pair.sent_less, pair.sent_more, FLIPPED[pair.direction]
+        settled = replace(settled, sent_more=more, sent_less=less, direction=flipped)
+    return replace(judged, pair=settled)
+
+
+def judge_again(pair: Pair, judges: Sequence[Vote], required: int = JUDGES) -> JudgedPair:
+    """The second validation: a simple majority of the judges finds it valid."""
+    valid = sum(vote.approves != 0 for vote in judges)
+    judged = JudgedPair(pair.id, valid, len(judges))
+    if len(judges) < required:
+        return replace(judged, reason=too_few(required))
+    if 2 * valid <= len(judges):
+        return replace(judged, reason="no majority finds it valid")
+    return replace(judged, pair=pair)
+
+
+def majority_share(judged: JudgedPair) -> float:
+    """The share of the larger side, valid or not: the paper's agreement is its mean."""
+    return max(judged.valid_votes, judged.votes - judged.valid_votes) / judged.votes
+
+
+CAT_COLUMNS = ("item", "candidate", "label")
+PAIR_COLUMNS = ("item", "more", "less", "minimal", "type")
+CAT_LABELS = (*LABELS, "related")
+MEND = "Rename the columns, or export the labels again."
+
+
+def read_cat_labels(path: Path) -> dict[str, list[str]]:
+    """The labels of each candidate, by its id."""
+    labels: dict[str, list[str]] = {}
+    people: set[tuple[str, str]] = set()
+    for line, row in read_rows(path, CAT_COLUMNS, MEND):
+        label, candidate = str(row["label"]), str(row["candidate"])
+        _one_of(label, CAT_LABELS, "label", path, line)
+        _once(people, row, candidate, path, line)
+        labels.setdefault(candidate, []).append(label)
+    return labels
+
+
+def read_pair_votes(path: Path) -> dict[str, list[Vote]]:
+    votes: dict[str, list[Vote]] = {}
+    people: set[tuple[str, str]] = set()
+    for line, row in read_rows(path, PAIR_COLUMNS, MEND):
+        for column in ("more", "less"):
+            _one_of(str(row[column]), tuple(STRENGTH), column, path, line)
+        _one_of(str(row["minimal"]), ("yes", "no"), "minimal", path, line)
+        item = str(row["item"])
+        _once(people, row, item, path, line)
+        vote = Vote(
+            str(row["more"]), str(row["less"]), str(row["minimal"]) == "yes", str(row["type"])
+        )
+        votes.setdefault(item, []).append(vote)
+    return votes
+
+
+def _one_of(value: str, known: Sequence[str], column: str, path: Path, line: int) -> None:
+    if value not in known:
+        raise DataError(
+            f"{path}, line {line}: {column} is {value[:60]!r}. It must be one of "
+            f"{', '.join(known)}. Fix the row."
+        )
+
+
+def _once(
+    seen: set[tuple[str, str]], row: Mapping[str, object], what: str, path: Path, line: int
+) -> None:
+    """Nobody judges the same thing twice, where the table says who judged."""
+    person = str(row.get("person") or "")
+    if person and (person, what) in seen:
+        raise DataError(
+            f"{path}, line {line}: {person[:60]!r} judges {what[:60]!r} a second time. Each "
+            "person has one vote. Leave out one of the rows."
+        )
+    seen.add((person, what))
+
+
+RULES = ("stereoset", "crows-pairs", "majority")
+
+
+@verb
+def aggregate(
+    labels: Annotated[
+        str | Path,
+        "A table of labels: one row per person and what they judged.",
+    ],
+    *,
+    items: Annotated[
+        str | Path, Option("The items they are about: a file or a benchmark.", words=str)
+    ],
+    rule: Annotated[str, "stereoset, crows-pairs, or majority (its second validation)."],
+    out: Annotated[str | Path, "Folder for the items that are kept."],
+    agree: Annotated[int, "How many must agree on each association, under stereoset."] = AGREE,
+    judges: Annotated[int, "How many people must have judged an item for it to be kept."] = JUDGES,
+) -> Told:
+    """Write the items that the labels accept to `out`, and say what became of the others."""
+    if judges < 1:
+        raise UsageError(
+            f"--judges {judges} would keep what nobody has judged. It is how many people must have "
+            "judged an item. Write 1 or more."
+        )
+    if rule not in RULES:
+        raise UnknownName("rule", rule, RULES, "`stereometer aggregate --help` describes them.")
+    source = [item for listed in open_benchmark(str(items)).shapes.values() for item in listed]
+    settle = _settle_cats if rule == "stereoset" else _settle_pairs
+    document = settle(Path(labels), source, rule, Path(out), agree, judges)
+    kept = f"{document['kept']} of {document['judged']} items are kept, in {document['file']}."
+    left_out = (f"{count} left out: {reason}." for reason, count in document["left_out"].items())
+    return Told(kept, *left_out, **document)
+
+
+def _settle_cats(
+    labels: Path, source: Sequence[Item], rule: str, out: Path, agree: int, judges: int
+) -> dict[str, Any]:
+    votes = read_cat_labels(labels)
+    cats = [item for item in source if isinstance(item, Cat)]
+    _known(labels, votes, {each.id for cat in cats for each in cat.candidates.values()})
+    judged = [judge_cat(cat, votes, agree, judges) for cat in cats]
+    cat_files.write(out / "items.json", [each.cat for each in judged if each.cat])
+    return _document(rule, judged, out, "items.json")
+
+
+def _settle_pairs(
+    labels: Path, source: Sequence[Item], rule: str, out: Path, agree: int, judges: int
+) -> dict[str, Any]:
+    votes = read_pair_votes(labels)
+    pairs = [item for item in source if isinstance(item, Pair)]
+    _known(labels, votes, {pair.id for pair in pairs})
+    decide: Callable[..., JudgedPair] = judge_pair if rule == "crows-pairs" else judge_again
+    judged = [decide(pair, votes.get(pair.id, ()), judges) for pair in pairs]
+    pair_files.write(out / "pairs.csv", [each.pair for each in judged if each.pair])
+    document = _document(rule, judged, out, "pairs.csv")
+    shares = [majority_share(each) for each in judged if each.item in votes]
+    return {**document, "mean_majority": sum(shares) / len(shares) if shares else None}
+
+
+def _known(path: Path, votes: Mapping[str, object], ids: set[str]) -> None:
+    unknown = [id_ for id_ in votes if id_ not in ids]
+    if unknown:
+        raise DataError(
+            f"{path} judges {unknown[0][:60]!r}, which is not among the items. "
+            f"{len(unknown)} of its ids are unknown. Name the items that these labels are about."
+        )
+
+
+def _document(
+    rule: str, judged: Sequence[JudgedCat | JudgedPair], out: Path, name: str
+) -> dict[str, Any]:
+    removed = [each for each in judged if each.reason]
+    with replacing(out / "removed.csv") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerows([("item", "reason"), *((each.item, each.reason) for each in removed)])
+    return {
+        "schema": "aggregate@1",
+        "rule": rule,
+        "judged": len(judged),
+        "kept": len(judged) - len(removed),
+        "left_out": dict(Counter(each.reason for each in removed)),
+        "file": str(out / name),
+    }

@@ -1,0 +1,120 @@
+"""The verb `doctor`: what is installed; what a model is, how it reads, and what it makes of three
+items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Unpack
+
+from stereometer.core import catalog
+from stereometer.core.errors import ModelError, UsageError
+from stereometer.core.options import Loading, Option, check_known, verb
+from stereometer.core.runs.measure import bound
+from stereometer.core.runs.open import open_benchmark, open_model
+from stereometer.core.types import (
+    Backend,
+    CausalTokens,
+    Item,
+    MaskedTokens,
+    ModelCard,
+    NamesTokens,
+    Request,
+    Settings,
+    Skip,
+    System,
+)
+from stereometer.core.types.document import Document
+from stereometer.core.types.shown import Shown
+from stereometer.core.verbs import view as views
+from stereometer.wings.doctor.installation import Installation, installation
+
+SAMPLES = (("cat", 0), ("cat", -1), ("pair", 0))
+"""An intrasentence item, an intersentence item and a pair of the starter set."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a model makes of an item."""
+
+    item: str
+    measure: str | None
+    """None where no measure of the item is one that the model can answer."""
+    texts: Mapping[str, str]
+    scores: Mapping[str, float] = field(default_factory=dict)
+    rows: Mapping[str, Sequence[Sequence[Sequence[Any]]]] = field(default_factory=dict)
+    """By candidate, its requests: tokens with their numbers, None if read and not scored."""
+
+
+@dataclass(frozen=True, repr=False)
+class Examination(Shown, Document):
+    """What a model is, what to beware of, and how it reads and scores three items."""
+
+    card: ModelCard
+    warnings: Sequence[str]
+    samples: Sequence[Sample]
+    schema: str = "doctor@1"
+
+    view = views.examination
+
+
+@verb
+def doctor(
+    *,
+    model: Annotated[
+        str | None,
+        Option("A model; without one, the installation is checked.", flags=("--model", "-m")),
+    ] = None,
+    **options: Unpack[Loading],
+) -> Installation | Examination:
+    """Check the installation, or show how a model reads and scores three sample items."""
+    check_known(options, doctor)
+    if model is None:
+        return installation()
+    opened = open_model(model, 0, options)
+    if isinstance(opened, System):
+        raise UsageError(
+            f"{model} is a baseline that reads the gold labels. "
+            "There is nothing to examine in it. Name a model."
+        )
+    starter = open_benchmark("starter")
+    samples = [_sample(opened, shape, starter.items(shape)[index]) for shape, index in SAMPLES]
+    return Examination(opened.card, list(opened.abilities.cautions), samples)
+
+
+def _sample(model: Backend, shape: str, item: Item) -> Sample:
+    """An item under the first measure of the starter set that the model can answer."""
+    sample = Sample(item.id, None, dict(item.texts))
+    for name in catalog.find("benchmark", "starter").measures[shape]:
+        try:
+            measure = bound(catalog.find("method", name), model, Settings(), {})
+            plan = measure.plan(item)
+        except (ModelError, Skip):
+            continue
+        requests = {request.key: request for asked in plan.values() for request in asked}
+        answers = dict(model.answer(requests))
+        exchanged = {
+            label: [(request, answers[request.key]) for request in asked]
+            for label, asked in plan.items()
+        }
+        rows = {
+            label: [_row(model, request, answer.rows[0]) for request, answer in pairs]
+            for label, pairs in exchanged.items()
+        }
+        scores = dict(measure.score(item, exchanged).values)
+        return replace(sample, measure=measure.name, scores=scores, rows=rows)
+    return sample
+
+
+def _row(model: Backend, request: Request, row: Mapping[str, Any]) -> list[list[Any]]:
+    """Every token with its number, None if it is read and not scored; of a text, the whole."""
+    values = next(iter(row.values()))
+    match request:
+        case MaskedTokens(ids, steps):
+            scored = dict(zip((at for _, at in steps), values, strict=True))
+        case CausalTokens(ids, start):
+            scored = dict(zip(range(start, len(ids)), values, strict=True))
+        case _:
+            return [["the text", value] for value in values]
+    name = model.token if isinstance(model, NamesTokens) else str
+    return [[name(number), scored.get(at)] for at, number in enumerate(ids)]

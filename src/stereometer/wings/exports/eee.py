@@ -1,0 +1,239 @@
+"""`eee`: Every Eval Ever (schema 0.3.0), an aggregate file for each run; with items, its samples.
+
+The schema asks of every metric whether lower is better. A value whose ideal lies within its scale
+has no such end: its distance from the ideal is written with a direction, and the value itself
+beside it with `metric_parameters: {"ideal": 50}`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+from uuid import UUID
+
+from stereometer.core import catalog
+from stereometer.core.files import replacing, to_json, write_json
+from stereometer.core.runs.store import folder_name
+from stereometer.core.runs.stored import Run, shown
+from stereometer.core.types import Estimate, Result, Score, digest_of_file
+from stereometer.wings.exports.metadata import (
+    Ranked,
+    details,
+    identity,
+    made_at,
+    placed,
+    ranked,
+    tags,
+)
+
+SCHEMA_VERSION = "0.3.0"
+UNKNOWN = "unknown"
+NO_END = "Neither end is best. Sort by the distance from the ideal, which has an entry of its own."
+CAT, UNRELATED = "cat", "unrelated"
+
+
+@dataclass(frozen=True)
+class EveryEvalEver:
+    name: str = "eee"
+    with_items: bool = False
+
+    def itemised(self) -> EveryEvalEver:
+        return EveryEvalEver(with_items=True)
+
+    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
+        return [path for run in runs for path in self._written(run, folder)]
+
+    def _written(self, run: Run, folder: Path) -> Iterator[Path]:
+        result, place = run.result, _place(run)
+        aggregate = _aggregate(run, str(int(time.time())))
+        samples = place.with_name(f"{place.stem}_samples.jsonl")
+        if self.with_items and (rows := list(_samples(run, aggregate))):
+            with replacing(folder / samples) as file:
+                file.writelines(to_json(row, indent=None) + "\n" for row in rows)
+            yield folder / samples
+            aggregate["detailed_evaluation_results"] = {
+                "format": "jsonl",
+                "file_path": str(samples),
+                "hash_algorithm": "sha256",
+                "checksum": digest_of_file(folder / samples),
+                "total_rows": len(rows),
+                "additional_details": {"is_correct": IS_CORRECT, "variant": result.variant},
+            }
+        write_json(folder / place, aggregate)
+        yield folder / place
+
+
+def _place(run: Run) -> PurePosixPath:
+    """`data/<collection>/<developer>/<model>/<uuid4>.json`."""
+    result = run.result
+    developer, _, model = _model_id(result).rpartition("/")
+    parts = (result.benchmark, developer, model)
+    name = UUID(bytes=bytes.fromhex(identity(run)[:32]), version=4)
+    return PurePosixPath("data", *map(folder_name, parts), f"{name}.json")
+
+
+def _model_id(result: Result) -> str:
+    """`developer/model`; a model that names no developer has an unknown one."""
+    *developer, model = result.model.rsplit("/", 1)
+    return f"{developer[0].strip('/') if developer else UNKNOWN}/{model}"
+
+
+def _aggregate(run: Run, now: str) -> dict[str, Any]:
+    result = run.result
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": f"{result.benchmark}/{_model_id(result)}/{now}",
+        "evaluation_timestamp": str(int(made_at(run).timestamp())),
+        "retrieved_timestamp": now,
+        "source_metadata": {
+            "source_name": f"stereometer {result.measure}",
+            "source_type": "evaluation_run",
+            "source_organization_name": UNKNOWN,
+            "evaluator_relationship": "other",
+            "additional_details": {"notes": " ".join(result.notes)},
+        },
+        "eval_library": {
+            "name": "stereometer",
+            "version": result.versions.get("stereometer", UNKNOWN),
+            "additional_details": tags(result),
+        },
+        "model_info": _model_info(result),
+        "evaluation_results": [
+            entry for row in shown(result) for entry in _entries(result, row, run)
+        ],
+    }
+
+
+def _model_info(result: Result) -> dict[str, Any]:
+    card = result.model_card
+    stated = {key: str(card.get(key, "")) for key in ("family", "backend", "digest", "dtype")}
+    kind = {"deployment_type": UNKNOWN, "model_availability": UNKNOWN}
+    return {"name": result.model, "id": _model_id(result), "additional_details": kind | stated}
+
+
+def _entries(result: Result, row: Estimate, run: Run) -> Iterator[dict[str, Any]]:
+    """What may be sorted; after a distance the value itself."""
+    number = ranked(row)
+    if number is None or row.value is None:
+        return
+    created = str(int(made_at(run).timestamp()))
+    yield _entry(result, row, number, {}, created)
+    if number.lower_is_better:
+        whole = Ranked(row.name, row.value, row.low, row.high, False)
+        yield _entry(result, row, whole, {"metric_parameters": {"ideal": row.ideal}}, created)
+
+
+def _entry(
+    result: Result, row: Estimate, number: Ranked, more: Mapping[str, Any], created: str
+) -> dict[str, Any]:
+    declared = catalog.shape(result.kind).metric(row.name, row.ideal)
+    config = {
+        "evaluation_description": declared.about or declared.label,
+        "metric_id": f"stereometer.{result.kind}.{number.name}",
+        "metric_name": number.name,
+        "lower_is_better": number.lower_is_better,
+        "score_type": "continuous",
+        **_scale(row, number),
+        **more,
+        "additional_details": {"direction": NO_END} if more else {},
+    }
+    return {
+        "evaluation_result_id": f"{number.name}{placed(row)}",
+        "evaluation_name": f"{result.benchmark}{placed(row)}",
+        "source_data": _source(result),
+        "evaluation_timestamp": created,
+        "metric_config": config,
+        "score_details": _score(result, row, number),
+    }
+
+
+def _scale(row: Estimate, number: Ranked) -> dict[str, float | str]:
+    """From where to where a number can go; percent where the ideal is 50 or 100."""
+    percent = row.ideal in (50.0, 100.0)
+    if number.name != row.name:
+        return {"min_score": 0.0, "max_score": 50.0 if percent else "Infinity"}
+    if percent:
+        return {"min_score": 0.0, "max_score": 100.0}
+    if row.ideal == 1.0:
+        return {"min_score": -1.0, "max_score": 1.0}
+    return {"min_score": "-Infinity", "max_score": "Infinity"}
+
+
+def _score(result: Result, row: Estimate, number: Ranked) -> dict[str, Any]:
+    uncertainty: dict[str, Any] = {"num_samples": row.n}
+    if number.low is not None and number.high is not None:
+        uncertainty["confidence_interval"] = {
+            "lower": number.low,
+            "upper": number.high,
+            "confidence_level": float(result.settings["level"]),
+            "method": row.interval or UNKNOWN,
+        }
+    return {"score": number.value, "details": details(row), "uncertainty": uncertainty}
+
+
+def _source(result: Result) -> dict[str, Any]:
+    known = ("title", "digest", "items", "licence", "language", "citation", "as_released")
+    about = {key: str(result.data[key]) for key in known if key in result.data}
+    return {"dataset_name": result.benchmark, "source_type": "other", "additional_details": about}
+
+
+# ------------------------------------------------------------------------------------------- items
+
+IS_CORRECT = (
+    "Whether both meaningful candidates score above the unrelated one. Nothing is right or wrong "
+    "about a preference: read ss from the values in metadata."
+)
+
+
+def _samples(run: Run, aggregate: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """CATs that were scored and whose texts are stored. Other kinds of item have nothing that the
+    schema's `is_correct` could mean."""
+    if run.result.kind != CAT or not run.has_scores:
+        return
+    for score in run.read():
+        if score.texts and UNRELATED in score.values:
+            yield _sample(score, run.result, aggregate)
+
+
+def _sample(score: Score, result: Result, aggregate: Mapping[str, Any]) -> dict[str, Any]:
+    beaten = [value > score.values[UNRELATED] for name, value in _meaningful(score)]
+    first = max(score.values, key=lambda name: score.values[name])
+    return {
+        "schema_version": f"instance_level_eval_{SCHEMA_VERSION}",
+        "evaluation_id": aggregate["evaluation_id"],
+        "model_id": _model_id(result),
+        "evaluation_name": result.benchmark,
+        "evaluation_result_id": "lms",
+        "sample_id": score.item,
+        "interaction_type": "single_turn",
+        "input": {
+            "raw": score.texts["context"],
+            "reference": [score.texts[name] for name, _ in _meaningful(score)],
+            "choices": [score.texts[name] for name in score.values],
+        },
+        "output": {"raw": [to_json(dict(score.values), indent=None)]},
+        "answer_attribution": [
+            {
+                "turn_idx": 0,
+                "source": "output.raw",
+                "extracted_value": score.texts[first],
+                "extraction_method": "highest score",
+                "is_terminal": True,
+            }
+        ],
+        "evaluation": {"score": sum(beaten) / len(beaten), "is_correct": all(beaten)},
+        "metadata": {
+            **score.slices,
+            **{f"score.{name}": repr(value) for name, value in score.values.items()},
+        },
+    }
+
+
+def _meaningful(score: Score) -> list[tuple[str, float]]:
+    return [(name, value) for name, value in score.values.items() if name != UNRELATED]
+
+
+EXPORTER = EveryEvalEver()

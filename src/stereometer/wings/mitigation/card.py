@@ -1,0 +1,157 @@
+"""What a mitigation says of itself: in its file, in an exported folder, and in every result of a
+model that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from stereometer.core.errors import ModelError
+from stereometer.core.types.document import Document, typed
+from stereometer.core.types.shown import Shown
+from stereometer.wings.mitigation import view as views
+
+MITIGATION_SCHEMA = "mitigation@1"
+SETTING = "mitigation"
+"""The name of the card among the settings of a model."""
+PROJECTION, ADAPTER, PROMPT = "projection", "adapter", "prompt"
+"""Forms, which say how a mitigation is put onto a model: folded into what reads the last states;
+merged into all layers, from a folder; around the model, with nothing fitted."""
+
+
+@dataclass(frozen=True)
+class Measured(Document):
+    """A value with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    """What was counted: sentences for a probe, held-out sentences for perplexity."""
+
+
+@dataclass(frozen=True)
+class Probe(Document):
+    """How often a linear classifier reads the attribute from states, in per cent; on sentences of
+    held-out articles with held-out words."""
+
+    before: Measured
+    after: Measured
+    chance: float
+    layer: int = 0
+    """Whose output is read, from 1; 0 is the last, which the head reads."""
+
+
+@dataclass(frozen=True)
+class Perplexity(Document):
+    """Of held-out sentences, before and after."""
+
+    before: float
+    after: float
+    ratio: Measured
+    """After by before; its interval is paired over passages: sentences of the same articles
+    count as one."""
+    pseudo: bool = False
+    """Whether it is the pseudo-perplexity of a masked model: of each token with all others
+    visible."""
+
+    @property
+    def name(self) -> str:
+        return "pseudo-perplexity" if self.pseudo else "perplexity"
+
+
+@dataclass(frozen=True)
+class Leak(Document):
+    """What a benchmark shares with a mitigation."""
+
+    items: int
+    sentences: int
+    """Sentences that it shares with the training text; others than none are refused."""
+    with_words: int
+    """Items with a word of the lists."""
+    digest: str
+    """Of the data that were looked at."""
+
+
+@dataclass(frozen=True, repr=False)
+class MitigationCard(Shown, Document):
+    """Everything that must be known to read the numbers of a mitigated model."""
+
+    method: str
+    form: str
+    """How it is put onto a model: `projection`, `adapter` or `prompt`."""
+    base: str
+    """The model's name, for people."""
+    base_digest: str
+    """Of the weights it was fitted on; it is refused on others."""
+    variant: str = "sound"
+    attribute: str = ""
+    domains: tuple[str, ...] = ()
+    """Domains of benchmarks that it is meant to change; others are side effects."""
+    words: tuple[str, ...] = ()
+    """Every word of the attribute's lists in lower case, held-out ones too."""
+    words_digest: str = ""
+    text: str = ""
+    """The name of the training text, for people."""
+    text_digest: str = ""
+    sentences: Mapping[str, int] = field(default_factory=dict)
+    """Training sentences by class."""
+    rank: int | None = None
+    """Dimensions that are taken away, or of an adapter."""
+    seed: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the method."""
+    probe: Probe | None = None
+    earlier: Probe | None = None
+    """The probe at an earlier layer, where the attribute may still be read."""
+    perplexity: Perplexity | None = None
+    leaks: Mapping[str, Leak] = field(default_factory=dict)
+    """By benchmark or file that was looked at."""
+    control: str = ""
+    """The control's file name, beside this one."""
+    control_of: str = ""
+    """The method that this one is a control of; empty for a mitigation."""
+    content: str = ""
+    """Digest of the tensors in the file and of all else that the card says."""
+    notes: tuple[str, ...] = ()
+    schema: str = MITIGATION_SCHEMA
+
+    view = views.card
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> MitigationCard:
+        """Raises ValueError, which names the first field that is wrong."""
+        return typed(cls, value)
+
+
+def layout() -> list[list[str]]:
+    """What a card can say: another version may read more, or less, from the same file."""
+    parts = (MitigationCard, Perplexity, Probe, Measured, Leak)
+    return [[part.__name__, *(each.name for each in fields(part))] for part in parts]
+
+
+def card_of(model_card: Mapping[str, Any]) -> MitigationCard | None:
+    """The card in a result's `model_card`; nothing for a model as it was made."""
+    value = (model_card.get("settings") or {}).get(SETTING)
+    if value is None:
+        return None
+    try:
+        return MitigationCard.from_json(value)
+    except ValueError as error:
+        raise ModelError(
+            f"The card of a mitigation cannot be read: {error}. It was written by another version, "
+            "or changed by hand. Measure the model again."
+        ) from None
+
+
+EXPORTED = "mitigation.json"
+"""The file in the folder."""
+
+
+@dataclass(frozen=True)
+class ExportedCard(Document):
+    card: MitigationCard
+    weights: str
+    """Digest of the weights in the folder: of others the card says nothing."""
+    schema: str = "mitigation-folder@1"

@@ -1,0 +1,135 @@
+"""Before and after a mitigation: arrows on the plane of lms and ss, and changes by domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import Chart, Figure, sure
+from stereometer.core.show.slices import named
+from stereometer.core.show.table import Table
+from stereometer.core.types import Estimate
+from stereometer.report.charts.forest import Axis, Block, Line, forest
+from stereometer.report.charts.frame import outwards
+from stereometer.report.charts.plane import Move, Place, places, plane
+from stereometer.report.systems import Group, System
+from stereometer.wings.mitigation.verdicts import view as show
+from stereometer.wings.mitigation.verdicts.judged import Closeness, Effect, Mitigated
+
+LEAD = (
+    "A mitigation is judged by the distance from 50 in its domain: going past 50 is no gain. A "
+    "loss of more than one point of lms must be excluded, and the model must be nearer to 50 than "
+    "its control, beyond noise. The control is an untargeted change of the same size."
+)
+CHANGES = "Changes of the distance from 50, with intervals: to the left is nearer."
+
+
+def mitigation(group: Group) -> Figure:
+    """Empty where no system is a mitigation of another."""
+    id_, title = f"{group.id}-mitigation", "Before and after mitigation"
+    judged = group.mitigated
+    if not judged:
+        return Figure(id_, title)
+    said = [part for each in judged for part in _said(each)]
+    alone = [each.after for each in judged if not each.control]
+    charts = (*_planes(group), _changes(group, judged))
+    return Figure(
+        id_,
+        title,
+        (LEAD, *said),
+        charts,
+        tuple(table for each in judged for table in _tables(each)),
+        legend=group.legend,
+        caution=f"No control was measured for {numbers.listed(alone)}." if alone else "",
+    )
+
+
+def _said(judged: Mitigated) -> Iterator[str]:
+    yield f"{show.headline(judged)} ({show.about(judged)}). {' '.join(show.reached(judged))}"
+    yield " ".join(show.cost(judged))
+
+
+# --------------------------------------------------------------------------------------- the plane
+
+
+def _planes(group: Group) -> Iterator[Chart]:
+    """One for each targeted domain in which systems have an lms."""
+    slices = {
+        tuple(effect.slice.items()): effect.slice
+        for each in group.mitigated
+        for effect in each.targeted
+    }
+    for slice_ in slices.values():
+        there = {place.system.label: place for place in places(group.systems, slice_)}
+        moves = list(_moves(group.mitigated, there))
+        if moves:
+            where = named(slice_)
+            yield Chart(
+                f"lms and ss, {where}", _described(where, moves), plane(list(there.values()), moves)
+            )
+
+
+def _moves(judged: Sequence[Mitigated], there: dict[str, Place]) -> Iterator[Move]:
+    for each in judged:
+        for label, is_control in ((each.after, False), (each.control, True)):
+            if each.before in there and label in there:
+                yield Move(there[each.before], there[label], is_control)
+
+
+def _described(where: str, moves: Sequence[Move]) -> str:
+    said = "; ".join(
+        f"{move.start.system.label} to {move.end.system.label}"
+        f"{' (control, dashed)' if move.dashed else ''}: lms {numbers.number(move.start.lms.value)}"
+        f" to {numbers.number(move.end.lms.value)}, ss {numbers.number(move.start.ss.value)} to "
+        f"{numbers.number(move.end.ss.value)}"
+        for move in moves
+    )
+    return (
+        f"Arrows from before to after on the plane of lms across and ss upwards, {where}. {said}."
+    )
+
+
+# ------------------------------------------------------------------------------------- the changes
+
+
+def _changes(group: Group, judged: Sequence[Mitigated]) -> Chart:
+    systems = {system.label: system for system in group.systems}
+    blocks = [
+        Block(f"{each.before} → {each.after}", list(_lines(each, systems))) for each in judged
+    ]
+    bounds = [
+        abs(bound)
+        for block in blocks
+        for line in block.lines
+        for _, row in line.marks
+        for bound in (row.low or 0.0, row.high or 0.0)
+    ]
+    half = outwards(bounds, 2, 4)
+    sides = [(-half, "← nearer to 50", "left"), (half, "farther →", "right")]
+    axis = Axis("change of the distance from 50, points", (-half, half), [0.0], sides)
+    described = f"{CHANGES} {' '.join(map(show.headline, judged))}. The tables hold every number."
+    return Chart("Change of the distance from 50", described, forest(blocks, axis))
+
+
+def _lines(each: Mitigated, systems: dict[str, System]) -> Iterator[Line]:
+    for role, effects in (("targeted", each.targeted), ("side effect", each.side_effects)):
+        for effect in effects:
+            where = named(effect.slice)
+            yield _line(where, effect, effect.from_base, systems[each.after], role)
+            if each.control and effect.of_control:
+                control = systems[each.control]
+                yield _line(f"{where}, control", effect, effect.of_control, control, "")
+
+
+def _line(label: str, effect: Effect, closeness: Closeness, system: System, note: str) -> Line:
+    change = closeness.change, closeness.low, closeness.high
+    row = Estimate(effect.name, effect.slice, *change, effect.n, effect.asked, 0, None)
+    tip = f"{system.label}, {label}\n{numbers.signed_interval(*change)}"
+    return Line(label, [(system, row)], note, sure(closeness.closer != "neither"), tip)
+
+
+def _tables(each: Mitigated) -> Iterator[Table]:
+    of = f"{each.before} → {each.after}"
+    yield replace(show.effects(each), caption=f"{of}, by domain", foot=show.LEGEND)
+    yield replace(show.leaks(each), caption=f"{of}, by whether items have a word of the lists")

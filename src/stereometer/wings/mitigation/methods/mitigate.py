@@ -1,0 +1,374 @@
+"""A mitigation from a method, a model, an attribute and a text: fitted, written, and measured on
+the model as a user will open it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_type_hints
+
+from stereometer.core import catalog
+from stereometer.core.errors import UsageError
+from stereometer.core.files import make_room
+from stereometer.core.options import InFullPrecision, Option, verb
+from stereometer.core.runs.open import open_model
+from stereometer.core.runs.progress import Phases, phases
+from stereometer.core.show.view import View, line
+from stereometer.core.types import NoOptions
+from stereometer.core.types.packages import check_packages
+from stereometer.core.types.shown import Shown
+from stereometer.wings.mitigation import attribute as attributes
+from stereometer.wings.mitigation.attribute import Attribute
+from stereometer.wings.mitigation.card import ADAPTER, PROMPT, MitigationCard
+from stereometer.wings.mitigation.methods.method import (
+    CdaOptions,
+    InlpOptions,
+    MitigationFit,
+    MitigationMethod,
+    MitigationOrder,
+    SelfDebiasOptions,
+    SentenceDebiasOptions,
+    check_method,
+)
+from stereometer.wings.mitigation.methods.sentences import no_sentences, read
+from stereometer.wings.training.articles import ARTICLES
+from stereometer.wings.training.recipe import Draws, check_seed, trainable, with_states
+
+if TYPE_CHECKING:
+    from stereometer.models.local.language_model import LanguageModel
+
+
+NEEDED = ("torch", "transformers", "safetensors", "sentencex")
+"""Packages of every method."""
+CONTROL = ".control"
+"""In the name of a control's file, before the suffix."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a user asks for."""
+
+    method: str
+    model: str
+    attribute: str
+    text: Path | None
+    """A method that is not fitted needs none; without one nothing is measured."""
+    out: Path
+    variant: str = "sound"
+    sentences: int = 1000
+    """Of each class, at most."""
+    seed: int = 0
+    control: bool = True
+    against: Sequence[Path] = ()
+    """Files of items that the text must share no sentence with, besides known benchmarks."""
+    states: Path | None = None
+    """A folder in which states are kept, for other methods and for going on after a kill."""
+    loading: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Of the method."""
+
+
+class Mitigations(Shown, list[MitigationCard]):
+    """The cards of a mitigation and of its control."""
+
+    __repr__ = list.__repr__
+    wish: Wish
+    remarks: Sequence[str] = ()
+
+    def view(self) -> View:
+        model, out = self.wish.model, self.wish.out
+        beside = [out.with_name(card.control) for card in self if card.control]
+        changed = "".join(f" --model {model}+{place}" for place in (out, *beside))
+        use = line(f"use it: --model {model}{changed}", whole=True)
+        return View(parts=(*(card.view() for card in self), use))
+
+    def as_json(self) -> dict[str, Any]:
+        cards = [card.as_json() for card in self]
+        return {"schema": "mitigations@1", "file": str(self.wish.out), "cards": cards}
+
+
+@verb
+def mitigate_model(
+    method: Annotated[str, "leace, inlp, sentence-debias, self-debias or cda."],
+    *,
+    model: Annotated[
+        str | Path, Option("The model that is changed.", words=str, flags=("--model", "-m"))
+    ],
+    attribute: Annotated[
+        str | Path,
+        Option("What is to be taken away: gender, race, or a file of your own.", words=str),
+    ],
+    text: Annotated[str | Path | None, ARTICLES] = None,
+    out: Annotated[str | Path, "The mitigation's file, which ends in .safetensors."],
+    variant: Annotated[
+        str, "`sound`, or `paper`, which follows the code of Meade et al. 2022."
+    ] = "sound",
+    settings: Annotated[
+        Mapping[str, Any] | None,
+        'Of the method, by the names of the command\'s options, such as {"rounds": 20}.',
+    ] = None,
+    seed: Draws = 0,
+    control: Annotated[bool, "Also make the control to compare it with."] = True,
+    against: Annotated[
+        Sequence[str | Path],
+        "A file of items of your own that the text must share no sentence with, besides the "
+        "benchmarks on this machine; may be repeated.",
+    ] = (),
+    states: Annotated[
+        str | Path | None,
+        "Keep the model's states in this folder, to reuse for other methods or after a stop.",
+    ] = None,
+    sentences: Annotated[
+        int, "Fit on at most this many sentences of each class, drawn at random."
+    ] = 1000,
+    progress: Phases | bool = True,
+    **loading: Unpack[InFullPrecision],
+) -> Mitigations:
+    """Fit a mitigation to a model and write it, with its control beside it: the cards of both.
+
+    The mitigated model is then `f"{model}+{out}"`, in float32. Only self-debias needs no text, and
+    the `out` of cda is a folder. `progress` gets what is done, how far, of how much, and a note; by
+    default it is a bar for each, with False nothing.
+    """
+    wish = Wish(
+        method,
+        str(model),
+        str(attribute),
+        Path(text) if text else None,
+        Path(out),
+        variant,
+        sentences,
+        seed,
+        control,
+        tuple(map(Path, against)),
+        Path(states) if states else None,
+        {**loading, "dtype": "float32"},
+        settings or {},
+    )
+    started = perf_counter()
+    with phases(progress) as report:
+        made = Mitigations(mitigate(wish, report))
+    made.wish, made.remarks = wish, [f"Made in {perf_counter() - started:.0f} s."]
+    return made
+
+
+def mitigate(wish: Wish, progress: Phases) -> list[MitigationCard]:
+    """The cards of the mitigation and of its control, if there is one."""
+    check_packages("Mitigations", NEEDED, "mitigate")
+    method: MitigationMethod = catalog.find("mitigation", wish.method)
+    _check(wish, method)
+    attribute = attributes.load(wish.attribute)
+    backend = with_states(open_model(wish.model, wish.seed, wish.loading))
+    check_method(method, backend.checkpoint.family, wish.variant, wish.model)
+    _check_own_states(backend, wish.text is not None)
+    sentences = no_sentences(attribute)
+    if wish.text is not None:
+        how = (wish.sentences, wish.seed, wish.against, method.form != PROMPT)
+        sentences = read(wish.text, attribute, *how)
+    options = _options(method, wish)
+    order = MitigationOrder(
+        backend, attribute, sentences, wish.variant, options, wish.seed, progress, wish.states
+    )
+    fitted = method.fit(order)
+    control = method.control(order, fitted) if wish.control else None
+    card = _card(wish, method, order, fitted)
+    parts = [(card, fitted, wish.out)]
+    if control is not None:
+        beside = control_path(wish.out)
+        card = replace(card, control=beside.name)
+        name = str(control.settings["control"])
+        ours = replace(_card(wish, method, order, control), method=name, control_of=card.method)
+        parts = [(card, fitted, wish.out), (ours, control, beside)]
+    return _measured(wish, order, parts)
+
+
+def control_path(out: Path) -> Path:
+    """Where the control of a mitigation lies: beside it."""
+    return out.with_name(f"{out.stem}{CONTROL}{out.suffix}")
+
+
+def _check(wish: Wish, method: MitigationMethod) -> None:
+    """Raises at once for what would fail after the work."""
+    check_seed(wish.seed)
+    _check_name(wish.out, method.form)
+    for path in (wish.out, *([control_path(wish.out)] if wish.control else [])):
+        _check_not_another(path)
+    if wish.text is None and method.form != PROMPT:
+        raise UsageError(
+            f"{method.name} is fitted on text, and none is named. Give articles with --text."
+        )
+    if wish.text is None and wish.against:
+        raise UsageError(
+            "There is no text to check against the items. Nothing is fitted. Leave --against out, "
+            "or measure on a text with --text."
+        )
+    make_room(wish.out)
+
+
+def _check_name(out: Path, form: str) -> None:
+    if form == ADAPTER and (out.suffix == ".safetensors" or out.is_file()):
+        raise UsageError(
+            f"{out} is not the name of a new folder. This mitigation is a folder with an adapter "
+            "in it. Name another with --out."
+        )
+    if form != ADAPTER and (out.suffix != ".safetensors" or out.is_dir()):
+        raise UsageError(
+            f"{out} is not the name of a mitigation. A mitigation is one file that ends in "
+            ".safetensors. Give such a name with --out."
+        )
+
+
+def _check_not_another(path: Path) -> None:
+    """What is there already is only written over where it is a mitigation itself."""
+    from stereometer.wings.mitigation.forms.stored import has_card
+
+    if path.exists() and not has_card(path):
+        raise UsageError(
+            f"{path} already exists and is not a mitigation. It would be overwritten, as a "
+            "mitigation or as its control. Name another with --out."
+        )
+
+
+def _options(method: MitigationMethod, wish: Wish) -> Any:
+    known = [field_.name for field_ in fields(method.options)]
+    if unknown := sorted(set(wish.options) - set(known)):
+        raise UsageError(
+            f"{method.name} has no setting {unknown[0]}. It has {', '.join(known) or 'none'}. "
+            "Leave it out."
+        )
+    return method.options(**wish.options)
+
+
+def _check_own_states(backend: LanguageModel, are_read: bool) -> None:
+    """A mitigation that is there already must not be left out of what is fitted or probed."""
+    from stereometer.wings.mitigation.forms.apply import is_wrapped
+
+    if is_wrapped(backend):
+        raise UsageError(
+            f"{backend.checkpoint.name} has a mitigation that wraps the model. What is fitted on "
+            "its weights would leave that out. Name the model without it."
+        )
+    if are_read:
+        trainable(backend)
+
+
+def _card(
+    wish: Wish, method: MitigationMethod, order: MitigationOrder, fitted: MitigationFit
+) -> MitigationCard:
+    attribute: Attribute = order.attribute
+    return MitigationCard(
+        method=str(fitted.settings.get("method", method.name)),
+        form=method.form,
+        base=order.backend.checkpoint.name,
+        base_digest=order.backend.weights,
+        variant=wish.variant,
+        attribute=attribute.name,
+        domains=attribute.domains,
+        words=attribute.words,
+        words_digest=attribute.digest,
+        text="" if wish.text is None else wish.text.name,
+        text_digest=order.sentences.text_digest,
+        sentences=fitted.sentences,
+        rank=fitted.rank,
+        seed=wish.seed,
+        leaks=order.sentences.leaks,
+        settings=fitted.settings,
+        notes=fitted.notes,
+    )
+
+
+@contextmanager
+def _unmeasured(out: Path) -> Iterator[Path]:
+    """A folder beside a mitigation, always the same: what a kill leaves there, the next run
+    removes."""
+    folder = out.with_name(f".{out.name}.unmeasured")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _measured(
+    wish: Wish, order: MitigationOrder, parts: list[tuple[MitigationCard, MitigationFit, Path]]
+) -> list[MitigationCard]:
+    """What is measured is what a user opens. It is written under another name first: what stands
+    under its own has been measured."""
+    from stereometer.wings.mitigation.forms.stored import save
+    from stereometer.wings.mitigation.methods.probing import (
+        Probing,
+        compared,
+        is_pseudo,
+        likelihoods,
+    )
+
+    passages = order.sentences.passages
+    probing = Probing(order) if passages else None
+    before = likelihoods(order.backend, passages)
+    noted = []
+    with _unmeasured(wish.out) as folder:
+        for card, fitted, path in parts:
+            first = folder / path.name
+            save(card, fitted.tensors, first)
+            opened = with_states(open_model(f"{wish.model}+{first}", wish.seed, wish.loading))
+            if probing is not None:
+                after = likelihoods(opened, passages)
+                ratio = compared(before, after, list(passages.values()), is_pseudo(opened))
+                card = replace(probing.noted(card, fitted, opened), perplexity=ratio)
+            noted.append(card)
+    return [
+        save(card, fitted.tensors, path)
+        for card, (_, fitted, path) in zip(noted, parts, strict=True)
+    ]
+
+
+# ---------------------------------- by one method each: `stereometer mitigate leace` and the others
+
+KEYWORD = Parameter.KEYWORD_ONLY
+TEXT = Parameter("text", KEYWORD, annotation=Annotated[str | Path, ARTICLES])
+MEASURED = Option("What probes and perplexity are measured on; nothing is fitted.", words=Path)
+MEASURED_TEXT = Parameter(
+    "text", KEYWORD, default=None, annotation=Annotated[str | Path | None, MEASURED]
+)
+FOLDER = Option("A new folder for the adapter.", words=Path)
+ADAPTER_FOLDER = Parameter("out", KEYWORD, annotation=Annotated[str | Path, FOLDER])
+
+
+def _by(
+    method: str, own: type[Any], *changed: Parameter, without: tuple[str, ...] = ()
+) -> Callable[..., Mitigations]:
+    """Takes what `mitigate` takes, with the method's own options in place of `settings`."""
+
+    def mitigated(**given: Any) -> Mitigations:
+        """Fit a mitigation to a model and write it, with its control beside it."""
+        settings = {each.name: given.pop(each.name) for each in fields(own) if each.name in given}
+        return mitigate_model(method, settings=settings, **given)
+
+    def parameters() -> Iterator[Parameter]:
+        others = {each.name: each for each in changed}
+        for name, each in signature(mitigate_model, eval_str=True).parameters.items():
+            if name == "settings":
+                hints = get_type_hints(own, include_extras=True)
+                for field in fields(own):
+                    hint = hints[field.name]
+                    yield Parameter(field.name, KEYWORD, default=field.default, annotation=hint)
+            elif name not in ("method", *without):
+                yield others.get(name, each)
+
+    every = list(parameters())
+    mitigated.__signature__ = Signature(every)  # type: ignore[attr-defined]
+    mitigated.__annotations__ = {each.name: each.annotation for each in every}
+    return verb(mitigated)
+
+
+leace = _by("leace", NoOptions, TEXT, without=("variant",))
+inlp = _by("inlp", InlpOptions, TEXT)
+sentence_debias = _by("sentence-debias", SentenceDebiasOptions, TEXT)
+self_debias = _by("self-debias", SelfDebiasOptions, MEASURED_TEXT, without=("variant", "sentences"))
+cda = _by("cda", CdaOptions, TEXT, ADAPTER_FOLDER, without=("variant",))

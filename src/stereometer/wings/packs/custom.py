@@ -1,0 +1,85 @@
+"""A user's own items: CATs or pairs, as JSONL or as a table with a header. The columns say which.
+
+See `shapes/cat/files.py` and `shapes/pair/files.py` for the columns of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+from stereometer.core.benchmarks.benchmark import CAT_MEASURES, PAIR_MEASURES, Shapes, Source
+from stereometer.core.errors import DataError
+from stereometer.core.shapes.sentences import SentenceShape, unique
+from stereometer.core.tables import (
+    PLAIN,
+    Layout,
+    empty_file,
+    gathered,
+    is_parquet,
+    parquet_rows,
+    read_rows,
+)
+from stereometer.core.types import Item
+from stereometer.kinds.cats import shape as cat
+from stereometer.kinds.cats.files import read_cats
+from stereometer.kinds.pairs import shape as pair
+
+SHAPES: tuple[SentenceShape, ...] = (cat.SHAPE, pair.SHAPE)
+OPTIONAL = ("id", "note", "hidden", "stereo_antistereo", "annotations")
+KNOWN = (*dict.fromkeys(name for shape in SHAPES for name in shape.columns), *OPTIONAL)
+
+
+def read(
+    files: Sequence[Path], faulty: bool = False, layout: Layout = PLAIN
+) -> tuple[Shapes, Sequence[str]]:
+    """For an audit also `faulty` items: those with an empty text or a context without BLANK."""
+    (path,) = files
+    of_hub = is_parquet(path) and any("sentences" in row for _, row in parquet_rows(path))
+    if of_hub or path.name.removesuffix(".gz").endswith(".json"):
+        return {"cat": read_cats(path, layout.encoding)}, []
+    rows = read_rows(path, [], "", layout, KNOWN)
+    line, row = next(rows, (0, None))
+    if row is None:
+        raise empty_file(path)
+    shape = _shape(path, list(row))
+    items = gathered(
+        path,
+        chain([(line, row)], rows),
+        lambda at, fields: shape.read_row(fields, path, at, faulty),
+    )
+    unique((item.id for item in items), f"{path}: item")
+    return {shape.name: items}, repeated(items)
+
+
+def _shape(path: Path, columns: Sequence[str]) -> SentenceShape:
+    """The shape whose columns a file has."""
+    missing = {shape: [name for name in shape.columns if name not in columns] for shape in SHAPES}
+    nearest = min(SHAPES, key=lambda shape: len(missing[shape]) / len(shape.columns))
+    if not missing[nearest]:
+        return nearest
+    raise DataError(
+        f"{path} lacks {', '.join(missing[nearest])}. It has the columns "
+        f"{', '.join(map(str, columns))[:300]}. CATs need {', '.join(cat.SHAPE.columns)}; pairs "
+        f"need {', '.join(pair.SHAPE.columns)}. Say which column is which with --column "
+        f"{missing[nearest][0]}=NAME, or rename them."
+    )
+
+
+def repeated(items: Sequence[Item]) -> list[str]:
+    """Says how many items repeat another: each counts, though it brings nothing new."""
+    extra = len(items) - len({tuple(sorted(item.texts.items())) for item in items})
+    note = f"{extra} item(s) have the same texts as another and are still counted."
+    return [note] if extra else []
+
+
+SOURCE = Source(
+    "custom",
+    read,
+    {"cat": CAT_MEASURES, "pair": PAIR_MEASURES},
+    read_faulty=partial(read, faulty=True),
+    takes_layout=True,
+    comment_card="comments",
+)

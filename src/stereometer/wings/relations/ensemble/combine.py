@@ -1,0 +1,347 @@
+"""Stored runs combined into one more run: what `stereometer ensemble` does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any
+
+from stereometer.core.errors import UsageError
+from stereometer.core.gate.early_stop import holding
+from stereometer.core.options import Coverage, Out, Require, Resamples, Seed, verb
+from stereometer.core.runs import store
+from stereometer.core.runs.execute import execute
+from stereometer.core.runs.job import versions
+from stereometer.core.runs.stored import Run, Stored, folders_of, runs_alike
+from stereometer.core.shapes.shape import Contrast
+from stereometer.core.types import (
+    Estimate,
+    Job,
+    ModelCard,
+    Result,
+    Score,
+    Settings,
+    Variant,
+    digest_of,
+)
+from stereometer.core.verbs import findings_view as views
+from stereometer.wings.relations.ensemble import rules
+from stereometer.wings.relations.ensemble.rules import Combination, Combine, Weights, weights_for
+
+FOLDS = 5
+PAPER_MEASURES = ("cat-likelihood", "cat-replay")
+"""What the authors' rule was made for."""
+
+
+@dataclass(frozen=True)
+class Members:
+    """Runs measured alike, with their scores."""
+
+    results: Sequence[Result]
+    names: Sequence[str]
+    scores: Sequence[Mapping[str, Score]]
+    shape: Contrast
+
+    @property
+    def first(self) -> Result:
+        return self.results[0]
+
+    @property
+    def tasks(self) -> list[str]:
+        return list(dict.fromkeys(map(self.shape.task, self.scores[0].values())))
+
+
+def load_members(stored: Sequence[Stored]) -> Members:
+    if len(folders_of(stored)) < 2:
+        raise UsageError(
+            "An ensemble needs at least two runs. It combines their stored scores. "
+            "Name their folders."
+        )
+    runs = runs_alike(stored)
+    results = [run.result for run in runs]
+    first, shape = results[0], runs[0].shape
+    if not isinstance(shape, Contrast):
+        raise UsageError(
+            f"{first.model} was measured with {first.measure}, which scores neither CATs "
+            "nor pairs. An ensemble weighs scores of candidates. Name runs on CATs or pairs."
+        )
+    scores = [{score.item: score for score in run.read()} for run in runs]
+    names = store.labels(results)
+    for name, member in zip(names, scores, strict=True):
+        if member.keys() != scores[0].keys():
+            raise UsageError(
+                f"{names[0]} and {name} were not scored on the same items. "
+                "One of the runs is damaged. Run it again."
+            )
+        _check_scores(name, first.measure, shape.candidates, list(member.values()))
+    return Members(results, names, scores, shape)
+
+
+def _check_scores(
+    name: str, measure: str, candidates: Sequence[str], scores: Sequence[Score]
+) -> None:
+    """Raises for scores that cannot be added up: counts of answers, or candidates without any."""
+    if any(score.answers for score in scores):
+        raise UsageError(
+            f"{name} was measured with {measure}. It counts answers, and an ensemble adds up "
+            "scores. Name runs of a likelihood measure."
+        )
+    if any(not set(candidates) <= score.values.keys() for score in scores if not score.skipped):
+        raise UsageError(
+            f"{name} has no scores of unrelated candidates. Weights depend on how well a model "
+            "tells sense from nonsense. Leave it out."
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Ensemble(Run):
+    """A run made of others."""
+
+    view = views.ensemble
+
+    @property
+    def weights(self) -> dict[str, dict[str, float]]:
+        return mean_weights(self.result)
+
+
+@verb
+def ensemble(
+    *runs: Annotated[Stored, "Folders of runs on the same items, measured alike."],
+    variant: Annotated[
+        str | None,
+        "By default that of the runs: `sound` is a linear combination, `paper` the authors' "
+        "pairwise winners.",
+    ] = None,
+    name: Annotated[str, "Name of the ensemble."] = "ensemble",
+    weights: Annotated[
+        Sequence[str],
+        "Weights of a task in the order of the runs, such as 'intrasentence=1,2'; repeat for "
+        "each task. By default fitted.",
+    ] = (),
+    folds: Annotated[
+        int, "Parts of the target terms, each scored with weights fitted on the others."
+    ] = FOLDS,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+    coverage: Coverage = 0.90,
+    out: Out = None,
+    require: Require = (),
+) -> Ensemble:
+    """Combine stored runs into a new one."""
+    bound = holding(require)
+    members = load_members(runs)
+    settings = Settings(_variant(members, variant), seed, resamples, coverage=coverage)
+    if folds < 2:
+        raise UsageError(
+            f"--folds {folds} is too few. A term must be scored with weights fitted on others. "
+            "Choose 2 or more."
+        )
+    fixed = parse_weights(weights, members) if weights else None
+    rule = (
+        _paper(members, fixed)
+        if settings.variant == "paper"
+        else _linear(members, fixed, folds, seed)
+    )
+    card = _card(members, name, settings, folds, fixed)
+    rows = rules.aligned(members.scores)
+    if all(rules.missing(row, members.names) for row in rows):
+        raise UsageError(
+            "No item was answered by all members. There is nothing to combine. "
+            "See why in their results."
+        )
+    combined, shape = rules.combined(rows, members.names, rule), members.shape
+    job = Job(
+        plan=_plan(members.first, card, settings),
+        kind=shape.name,
+        source=lambda: combined.scores,
+        summarize=lambda scores: shape.summarize(scores, settings),
+        describe=lambda estimates: _result(members, card, settings, combined, estimates),
+        items=len(combined.scores),
+    )
+    done = execute(job, store.place_of(job, out))
+    return Ensemble(done.result, done.folder, gate=bound.gate([done.result]))
+
+
+def _variant(members: Members, asked: str | None) -> Variant:
+    ours = members.first.variant
+    if asked not in (None, ours):
+        Settings(asked)  # type: ignore[arg-type]
+        raise UsageError(
+            f"The runs were measured under `{ours}`, the ensemble is asked for under `{asked}`. "
+            f"Their scores are on that variant's scale. Measure the members with --variant {asked}."
+        )
+    return ours
+
+
+def _linear(members: Members, fixed: Weights | None, folds: int, seed: int) -> Combine:
+    shape = members.shape
+    terms = set(map(shape.term, members.scores[0].values()))
+    if fixed is None and shape.unrelated and len(terms) < 2:
+        raise UsageError(
+            "The items are about a single target term. Weights are fitted on other terms than "
+            "those scored. Name the weights with --weights."
+        )
+    return lambda rows: rules.linear(shape, rows, folds, seed, fixed)
+
+
+def _paper(members: Members, fixed: Weights | None) -> Combine:
+    measure = members.first.measured_by.name
+    if measure not in PAPER_MEASURES:
+        raise UsageError(
+            f"The authors' rule adds up probabilities, and {measure} gives none. It is for "
+            f"{' and '.join(PAPER_MEASURES)}. Use runs of the variant sound."
+        )
+    weights = fixed if fixed is not None else _released(members)
+    return lambda rows: rules.winners(members.shape, rows, weights)
+
+
+def _released(members: Members) -> Weights:
+    tables = []
+    for result in members.results:
+        known = weights_for(result.model, str(result.model_card.get("family", "")))
+        if known is None:
+            raise UsageError(
+                f"The authors gave no weight for {result.model}. They combined BERT and GPT-2 "
+                "models. Name the weights, such as --weights intrasentence=1,10000."
+            )
+        tables.append(known)
+    return {task: [table[task] for table in tables] for task in members.tasks}
+
+
+def parse_weights(texts: Sequence[str], members: Members) -> Weights:
+    """`intrasentence=1,10000,10000` for each task, the numbers in the order of the runs."""
+    weights: dict[str, list[float]] = {}
+    for text in texts:
+        task, _, numbers = text.partition("=")
+        values = [_number(number, text) for number in numbers.split(",")]
+        if task not in members.tasks:
+            raise UsageError(
+                f"--weights '{text}' names no task of these runs. Their tasks are "
+                f"{', '.join(members.tasks)}. Name one of them."
+            )
+        if len(values) != len(members.names) or not sum(values):
+            raise UsageError(
+                f"--weights '{text}' has {len(values)} numbers for {len(members.names)} runs, or "
+                "all are 0. Give one number for each run, in order, and at least one above 0."
+            )
+        if task in weights:
+            raise UsageError(
+                f"--weights names {task} twice. It is not clear which numbers are meant. "
+                "Give --weights once for each task."
+            )
+        weights[task] = values
+    absent = [task for task in members.tasks if task not in weights]
+    if absent:
+        raise UsageError(
+            f"--weights leaves out {', '.join(absent)}. Every task of the runs needs weights. "
+            "Give --weights once for each."
+        )
+    return weights
+
+
+def _number(text: str, whole: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1e12:
+        raise UsageError(
+            f"--weights '{whole}' is not understood. Write a task, = and numbers from 0 up. For "
+            "instance intrasentence=1,2."
+        )
+    return value
+
+
+# --------------------------------------------------------------------------------------- the result
+
+
+def _card(
+    members: Members, name: str, settings: Settings, folds: int, fixed: Weights | None
+) -> ModelCard:
+    """What decides the scores: the members' scores, the rule and its settings."""
+    inputs = [
+        sorted((item, dict(score.values)) for item, score in scores.items())
+        for scores in members.scores
+    ]
+    chosen: dict[str, Any] = {"members": list(members.names)}
+    if settings.variant == "paper":
+        rule = "pairwise winners"
+    elif fixed is not None:
+        rule = "linear, weights given"
+    else:
+        rule = "linear, cross-fitted by target term"
+        chosen |= {"folds": folds, "seed": settings.seed}
+    if fixed is not None:
+        chosen["given"] = {task: list(numbers) for task, numbers in fixed.items()}
+    equal = (
+        " Pairs have no unrelated candidate to fit weights on: all members weigh the same."
+        if members.shape.unrelated is None and (fixed is None or settings.variant == "paper")
+        else ""
+    )
+    note = f"Ensemble of {', '.join(members.names)}: {rule}.{equal}"
+    return ModelCard(
+        name,
+        "ensemble",
+        "ensemble@1",
+        digest_of(inputs),
+        settings={"rule": rule, **chosen},
+        notes=(note,),
+    )
+
+
+def _plan(first: Result, card: ModelCard, settings: Settings) -> dict[str, Any]:
+    return {
+        "benchmark": first.benchmark,
+        "data": first.data["digest"],
+        "measure": first.measure,
+        "model": card.name,
+        "identity": card.identity,
+        "scoring": "combined",
+        "limit": first.settings["limit"],
+        **asdict(settings),
+    }
+
+
+def _result(
+    members: Members,
+    card: ModelCard,
+    settings: Settings,
+    combined: Combination,
+    estimates: Sequence[Estimate],
+) -> Result:
+    """As the members' results, with what was combined and how in the card."""
+    first = members.first
+    shared = [note for note in first.notes if all(note in other.notes for other in members.results)]
+    weights = [
+        {
+            "task": fitted.task,
+            "weights": dict(zip(members.names, fitted.weights, strict=True)),
+            "terms": list(fitted.terms),
+        }
+        for fitted in combined.fitted
+    ]
+    shown = asdict(card)
+    shown |= {"notes": list(card.notes), "settings": shown["settings"] | {"weights": weights}}
+    kept = asdict(settings) | {"limit": first.settings["limit"]}
+    del kept["variant"]
+    return replace(
+        first,
+        model=card.name,
+        scoring="combined",
+        model_card=shown,
+        settings=kept,
+        versions=versions(),
+        notes=(*card.notes, *shared),
+        estimates=tuple(estimates),
+    )
+
+
+def mean_weights(result: Result) -> dict[str, dict[str, float]]:
+    """By task, each member's weight, averaged over the parts it was fitted for."""
+    parts: dict[str, list[Mapping[str, float]]] = {}
+    for fitted in result.model_card["settings"]["weights"]:
+        parts.setdefault(fitted["task"], []).append(fitted["weights"])
+    return {
+        task: {name: sum(part[name] for part in many) / len(many) for name in many[0]}
+        for task, many in parts.items()
+    }

@@ -1,0 +1,173 @@
+"""Across at least three systems: does ss rise with lms, and either with the size of a model or of
+its training text?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import Chart, Figure, Spec
+from stereometer.core.show.table import Table
+from stereometer.report.charts.frame import DASHED, Row, layer, mark_of, points, quantity, spec
+from stereometer.report.systems import Group, System
+from stereometer.report.tables import TESTED, tabled
+from stereometer.wings.relations.relate import Correlation, Relation, SystemPoint, related
+
+SIZES = {"parameters": "size", "corpus_gb": "training text"}
+LEAD = (
+    "Each mark is a system; a larger mark is a larger model, one of unknown size has the smallest. "
+    "rho is Spearman's rank correlation across the systems. Systems that share data or design are "
+    "not independent, and a correlation is no cause."
+)
+
+
+def relation(group: Group) -> Figure:
+    results = [system.result for system in group.systems]
+    by_label = {system.label: system for system in group.systems}
+    across = related(results, list(by_label), group.facts, group.settings)
+    marks = [Mark(by_label[point.system], point) for point in across.points]
+    known = [row for row in across.correlations if row.rho is not None]
+    charts = tuple(
+        Chart(
+            f"{row.second} against {SIZES.get(row.first, row.first)}",
+            _summary(row),
+            scatter(marks, row.first, row.second),
+        )
+        for row in known
+    )
+    lead = (LEAD, *map(_summary, known[:1]))
+    legend = tuple(system.key for system in group.systems)
+    chooser = "Shown" if len(charts) > 1 else ""
+    shown = (_table(across),) if known else ()
+    return Figure(f"{group.id}-relation", "Across systems", lead, charts, shown, chooser, legend)
+
+
+def _summary(row: Correlation) -> str:
+    systems, terms = (
+        numbers.span(row.low, row.high, 2),
+        numbers.span(row.low_terms, row.high_terms, 2),
+    )
+    over = f" {systems} over systems" if systems else ""
+    over += f", {terms} over {row.terms} target terms with the systems held fixed" if terms else ""
+    count = numbers.count(row.n, "system")
+    name = f"{row.second} with {SIZES.get(row.first, row.first)}"
+    return f"{name}: rho {numbers.number(row.rho or 0.0, 2)}{over}, {count}: {row.verdict}."
+
+
+def _table(across: Relation) -> Table:
+    """Every correlation, and why one is missing; then the numbers they are of."""
+    heads = ("Across systems", "#rho", "#over systems", "#over terms", "#systems")
+    rows = [
+        (
+            f"{row.first} with {row.second}",
+            numbers.number(row.rho, 2),
+            numbers.span(row.low, row.high, 2) or row.interval,
+            numbers.span(row.low_terms, row.high_terms, 2),
+            str(row.n),
+            row.why or row.verdict or "",
+            numbers.p_value(row.p_adjusted),
+        )
+        for row in across.correlations
+    ]
+    return tabled((*heads, *TESTED), rows, "Spearman's rho across systems", _sizes(across))
+
+
+def _sizes(across: Relation) -> str:
+    known = []
+    for point in across.points:
+        size = "size not known"
+        if point.parameters:
+            size = f"{point.parameters / 1e6:,.0f} million parameters"
+        corpus = f", {point.corpus_gb:g} GB" if point.corpus_gb else ""
+        source = f" ({point.source})" if point.source else ""
+        known.append(f"{point.system} {size}{corpus}{source}")
+    names = numbers.listed(list(across.left_out)) if across.left_out else ""
+    left_out = f" Left out, without lms or ss: {names}." if names else ""
+    return f"Sizes: {'; '.join(known)}.{left_out}"
+
+
+# ------------------------------------------------------------------------------------- the picture
+
+HEIGHT = 330
+SMALLEST, LARGEST = 60, 520
+"""Areas of marks in square pixels; a system of unknown size has the smallest."""
+TITLES = {
+    "lms": "lms, % (ideal 100)",
+    "ss": "ss, % (ideal 50)",
+    "parameters": "parameters, millions",
+    "corpus_gb": "training text, GB",
+}
+LOGARITHMIC = ("parameters", "corpus_gb")
+
+
+@dataclass(frozen=True)
+class Mark:
+    system: System
+    point: SystemPoint
+
+    def value(self, name: str) -> float | None:
+        value: float | None = getattr(self.point, name)
+        return value / 1e6 if value is not None and name == "parameters" else value
+
+
+def scatter(marks: Sequence[Mark], across: str, up: str) -> Spec:
+    known = [
+        mark for mark in marks if mark.value(across) is not None and mark.value(up) is not None
+    ]
+    sizes = _areas(known)
+    rows = [_row(mark, across, up, sizes[mark.system.label]) for mark in known]
+    x, y = _axis("x", across, known), _axis("y", up, known)
+    reference = [{"y": 50.0}] if up == "ss" and _domain(up, known)[0] <= 50 else []
+    area = {"field": "area", "type": "quantitative", "scale": None, "legend": None}
+    return spec([layer(reference, DASHED, y=y), *points(rows, x, y, size=area)], HEIGHT)
+
+
+def _areas(marks: Sequence[Mark]) -> dict[str, float]:
+    """Larger models have larger marks, by the logarithm of their parameters."""
+    logs = {
+        mark.system.label: log10(mark.point.parameters) for mark in marks if mark.point.parameters
+    }
+    low, high = min(logs.values(), default=0.0), max(logs.values(), default=0.0)
+    share = {
+        label: (value - low) / (high - low) if high > low else 0.5 for label, value in logs.items()
+    }
+    return {
+        mark.system.label: SMALLEST + (LARGEST - SMALLEST) * share.get(mark.system.label, 0.0)
+        for mark in marks
+    }
+
+
+def _row(mark: Mark, across: str, up: str, area: float) -> Row:
+    place = {"x": mark.value(across), "y": mark.value(up), "area": area}
+    return {**place, **mark_of(mark.system, "pale"), "tip": _tip(mark)}
+
+
+def _tip(mark: Mark) -> str:
+    point = mark.point
+    lines = [mark.system.label, f"lms {point.lms:.1f}, ss {point.ss:.1f}"]
+    lines += (
+        [f"{point.parameters / 1e6:,.0f} million parameters"]
+        if point.parameters is not None
+        else ["size not known"]
+    )
+    lines += [f"{point.corpus_gb:g} GB of training text"] if point.corpus_gb is not None else []
+    return "\n".join(lines)
+
+
+def _axis(field: str, name: str, marks: Sequence[Mark]) -> Spec:
+    axis: Spec = {"title": TITLES[name], "grid": field == "y", "tickCount": 6}
+    if name not in LOGARITHMIC:
+        return quantity(field, _domain(name, marks), axis)
+    scale = {"type": "log", "domain": list(_domain(name, marks)), "nice": False}
+    return quantity(field, (0, 1), axis | {"format": ",~g"}) | {"scale": scale}
+
+
+def _domain(name: str, marks: Sequence[Mark]) -> tuple[float, float]:
+    """Room on both sides: whole fives for percentages, a part of a decade for sizes."""
+    values = [value for mark in marks if (value := mark.value(name)) is not None]
+    low, high = min(values), max(values)
+    if name in LOGARITHMIC:
+        return low / 1.6, high * 1.6
+    return max(0.0, 5.0 * floor((low - 1) / 5)), min(100.0, 5.0 * ceil((high + 1) / 5))

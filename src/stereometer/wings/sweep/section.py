@@ -1,0 +1,279 @@
+"""The same items under many readings: specification curves, and what the choices do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from stereometer.core import catalog
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import FILLS, Chart, Figure, Spec
+from stereometer.core.show.table import Table
+from stereometer.core.types import Estimate, Result
+from stereometer.report.charts import frame
+from stereometer.report.charts.forest import Axis, preference_axis
+from stereometer.report.sections.section import Section, drawn_from
+from stereometer.report.systems import Group, System
+from stereometer.report.tables import TESTED, Row, tabled, tested
+from stereometer.wings.sweep import shape as sweep
+from stereometer.wings.sweep.curve import orders
+
+ABOUT = (
+    "Each mark is one reading of the same items, with its interval; the dots under it say what was "
+    "chosen. p is corrected by the largest t of the curve."
+)
+ORDERED = (
+    "Which model is nearer to 50, reading by reading. Surely: beyond noise after Holm over the "
+    "readings. The order changes where some readings say one thing and some the other."
+)
+
+
+class Swept(Section):
+    speaks = False  # a curve speaks for itself, and there are several
+    citation = (
+        "Simonsohn, Simmons, Nelson (2020). Specification curve analysis. Nature Human Behaviour "
+        "4. doi:10.1038/s41562-020-0912-z",
+        "Joint test over readings",
+    )
+
+    def alike(self, result: Result) -> tuple[object, ...]:
+        return (*super().alike(result), result.settings["shape"])
+
+    def heading(self, group: Group) -> str:
+        noun = catalog.shape(str(group.first.settings["shape"])).noun
+        return f"{group.title}: {noun}s under every reading"
+
+    def subtitle(self, group: Group) -> str:
+        return f"{drawn_from(group)}{group.first.measure}"
+
+    def lead(self, group: Group) -> Iterator[str]:
+        for system in group.systems:
+            for joint, rows in sweep.curves(system.result):
+                first = sweep.closing(joint, rows).splitlines()[0]
+                yield f"{system.label}, {sweep.headed(joint)}: {first}"
+
+    def figures(self, group: Group) -> Iterator[Figure]:
+        questions = {
+            sweep.headed(joint): sweep.asks(system.result, joint)
+            for system in group.systems
+            for joint, _ in sweep.curves(system.result)
+        }
+        for number, (where, question) in enumerate(questions.items()):
+            yield _curve(group, f"{group.id}-curve-{number}", where, question)
+        yield _across(group)
+        yield _orders(group)
+
+
+def _curve(group: Group, id_: str, where: str, question: str) -> Figure:
+    """One question: a chart for each system that has scores, and the numbers behind them."""
+    charts: list[Chart] = []
+    said: list[str] = []
+    shown: list[Table] = []
+    for system in group.systems:
+        for joint, every in sweep.curves(system.result):
+            if sweep.headed(joint) == where:
+                rows = [row for row in every if row.value is not None]
+                charts += [_chart(system, where, rows)] if rows else []
+                said += [
+                    f"{system.label}: {line}" for line in sweep.closing(joint, every).splitlines()
+                ]
+                shown += [_readings(system, every), _choices(system, joint)]
+    title = f"{where[:1].upper()}{where[1:]}: {question}"
+    chooser = "System" if len(charts) > 1 else ""
+    lead = (ABOUT, *said)
+    return Figure(id_, title, lead, tuple(charts), tuple(shown), chooser, FILLS)
+
+
+def _chart(system: System, where: str, rows: Sequence[Estimate]) -> Chart:
+    axis = preference_axis("preference", rows)
+    spoken = "; ".join(f"{_named(row)}: {numbers.spoken(row)}" for row in rows)
+    described = f"Preference under {len(rows)} readings of {where}, {system.label}. {spoken}."
+    return Chart(system.label, described, specification(system, rows, sweep.varied(rows), axis))
+
+
+def _named(row: Estimate) -> str:
+    """A reading by its measure and what was chosen."""
+    chosen = [row.slice[name] for name in sweep.CHOICES if name in row.slice]
+    return ", ".join((row.slice["measure"], *chosen))
+
+
+def _readings(system: System, rows: Sequence[Estimate]) -> Table:
+    heads = ("Reading", "#preference", "#interval", *TESTED, "#p alone", "#used of asked", "#ties")
+    cells: list[Row] = []
+    for row in rows:
+        value = numbers.value(row), numbers.interval(row)
+        counts = numbers.used(row), f"{row.ties:,}"
+        cells.append((_named(row), *value, *tested(row), numbers.p_value(row.p), *counts))
+    share, foot = system.find(sweep.SHARE, {key: rows[0].slice[key] for key in sweep.QUESTION}), ""
+    if share is not None:
+        percent = f"{numbers.number(share.value, 0)}{numbers.NO_BREAK}% of {share.n}"
+        foot = f"Significant alone on one side: {percent}, joint {numbers.p_value(share.p)}."
+    return tabled(heads, cells, f"Readings, {system.label}", foot)
+
+
+def _choices(system: System, joint: Estimate) -> Table:
+    heads = ("Choice", "from", "to", "#shift", "#interval", "#least", "#most", "#pairs")
+    changed = {tuple(row.slice.items()): row for row in sweep.named(system.result, sweep.CHANGES)}
+    cells: list[Row] = []
+    for row in sweep.named(system.result, sweep.SHIFT):
+        if joint.slice.items() <= row.slice.items():
+            place = tuple(row.slice[name] for name in ("choice", "from", "to"))
+            mean, least, most = (numbers.signed(v or 0) for v in (row.value, row.least, row.most))
+            share = numbers.number(changed[tuple(row.slice.items())].value, 0)
+            ends = least, most, str(row.n), f"{share}{numbers.NO_BREAK}%"
+            cells.append((*place, mean, numbers.interval(row), *ends))
+    foot = (
+        "Between readings that differ in this choice alone, in points; the interval is of one "
+        "shift at a time. A conclusion may change because there are fewer items, not because "
+        "values move."
+    )
+    columns = (*heads, "#conclusions changed")
+    return tabled(columns, cells, f"What the choices do, {system.label}", foot)
+
+
+def _across(group: Group) -> Figure:
+    """Different questions about the same items, with no test."""
+    heads = ("System", "Question", "other", "#difference", "#interval", "#agree", "#used of asked")
+    cells: list[Row] = []
+    for system in group.systems:
+        for row in sweep.named(system.result, sweep.DIFFERENCE):
+            agree = system.find(sweep.AGREEMENT, row.slice)
+            value = numbers.signed(row.value) if row.value is not None else row.why or ""
+            same = "" if agree is None else numbers.both(agree)
+            place = system.cell, sweep.headed(row), row.slice["other"]
+            cells.append((*place, value, numbers.interval(row), same, numbers.used(row)))
+    foot = (
+        "The first way of asking each question, all items. The other less the first, in points, "
+        "and the share of items on which both prefer the same side. Different questions have "
+        "different answers: nothing is tested here."
+    )
+    shown = (tabled(heads, cells, "Different questions, one model", foot),) if cells else ()
+    return Figure(f"{group.id}-across", "Across questions", tables=(*shown, *_others(group)))
+
+
+def _others(group: Group) -> Iterator[Table]:
+    """lms and icat under each way of asking, as its own run has them."""
+    rows = [
+        (system, row)
+        for system in group.systems
+        for name in ("lms", "icat")
+        for row in sweep.named(system.result, name)
+    ]
+    heads = ("System", "Question", "way", "metric", "#value", "#interval", "#used of asked")
+    cells: list[Row] = [
+        (
+            *(system.cell, sweep.headed(row), _named(row), row.name),
+            *(numbers.value(row), numbers.interval(row), numbers.used(row)),
+        )
+        for system, row in rows
+    ]
+    if cells:
+        yield tabled(heads, cells, "lms and icat under each way of asking, all items by term")
+
+
+def _orders(group: Group) -> Figure:
+    """Every two systems, reading by reading."""
+    swept = [system.run for system in group.systems if system.scores]
+    labels = {system.result.model: system.cell for system in group.systems}
+    heads = ("First", "Second", "Question", "#readings", "#first nearer", "#surely")
+    cells: list[Row] = [
+        (
+            *(labels[order.first], labels[order.second], order.where, str(order.readings)),
+            *(str(order.first_nearer), str(order.first_surely)),
+            *(str(order.second_nearer), str(order.second_surely)),
+            numbers.share(order.changes / order.readings),
+        )
+        for order in orders(swept, group.settings)
+    ]
+    columns = (*heads, "#second nearer", "#surely", "#order changes in")
+    shown = (tabled(columns, cells, "Two systems under the same readings"),) if cells else ()
+    return Figure(f"{group.id}-orders", "Does the order of systems hold?", (ORDERED,), tables=shown)
+
+
+# ---------------------------------------------------------------------------- the chart of a curve
+
+CURVE, STEP, GAP = 220, 19, 14
+"""Pixels: of the curve, of a row of the dashboard, and between its choices."""
+TICK = 10.0
+
+
+def specification(
+    system: System, readings: Sequence[Estimate], choices: Sequence[str], axis: Axis
+) -> Spec:
+    """Readings with values, in the order in which they are drawn; `choices` are what differs."""
+    low, high = axis.domain
+    pixel = (high - low) / CURVE
+    labels, dots, depth = _dashboard(readings, choices, low, pixel)
+    steps = range(int(-(-low // TICK)), int(high // TICK) + 1)
+    ticks = {"title": None, "values": [TICK * step for step in steps], "grid": True}
+    x = frame.quantity("place", (0.4, len(readings) + 0.6), None)
+    y = frame.quantity("value", (low - depth * pixel, high), ticks)
+    rows = [_mark(system, row, place) for place, row in enumerate(readings, 1)]
+    ends = {"y": y | {"field": "low"}, "y2": {"field": "high"}}
+    bar = {"type": "rule", "strokeWidth": 2, "opacity": 0.75}
+    label = {"type": "text", "align": "right", "dx": -9, "color": frame.INK}
+    side = {"type": "text", "align": "left", "dx": 4, "color": frame.MUTED}
+    dot: Spec = {"type": "point", "filled": True, "opacity": 1}
+    layers = [
+        frame.layer([{"value": value} for value in axis.lines], frame.DASHED, y=y),
+        frame.layer(_sides(axis, pixel), side, x={"value": 0}, y=y, text=frame.words()),
+        frame.layer(rows, bar, x=x, **ends, color=frame.plain("colour"), tooltip=frame.TOOLTIP),
+        *frame.points(rows, x, y),
+        frame.layer(labels, label, x={"value": 0}, y=y, text=frame.words()),
+        frame.layer(
+            dots,
+            dot,
+            x=x,
+            y=y,
+            size=frame.plain("size") | {"type": "quantitative"},
+            color=frame.plain("colour"),
+            tooltip=frame.TOOLTIP,
+        ),
+    ]
+    return frame.spec(layers, CURVE + depth)
+
+
+def _mark(system: System, row: Estimate, place: int) -> frame.Row:
+    return {
+        "place": place,
+        "value": row.value,
+        "low": row.low,
+        "high": row.high,
+        **frame.mark_of(system, row),
+        "tip": frame.tip(system, row, row.slice["measure"]),
+    }
+
+
+def _sides(axis: Axis, pixel: float) -> list[frame.Row]:
+    """What is measured and what the two ends of the scale mean, inside them."""
+    (low, below, _), (high, above, _) = axis.words
+    return [
+        {"value": high - 8 * pixel, "label": f"{axis.title}: {above.replace('→', '↑')}"},
+        {"value": low + 8 * pixel, "label": below.replace("←", "↓")},
+    ]
+
+
+def _dashboard(
+    readings: Sequence[Estimate], choices: Sequence[str], low: float, pixel: float
+) -> tuple[list[frame.Row], list[frame.Row], int]:
+    """Labels and dots, a row for each value of each choice, and how many pixels they take."""
+    labels: list[frame.Row] = []
+    dots: list[frame.Row] = []
+    depth = 0
+    for choice in choices:
+        depth += GAP
+        for value in dict.fromkeys(row.slice.get(choice, "") for row in readings):
+            depth += STEP
+            at = low - (depth - STEP / 2) * pixel
+            labels.append({"value": at, "label": f"{choice}: {value}"})
+            for place, row in enumerate(readings, 1):
+                chosen = row.slice.get(choice, "") == value
+                look = (
+                    {"size": 62, "colour": frame.INK}
+                    if chosen
+                    else {"size": 14, "colour": frame.LINE}
+                )
+                dots.append({"place": place, "value": at, "tip": row.slice["measure"], **look})
+    return labels, dots, depth + GAP
+
+
+SECTION = Swept()

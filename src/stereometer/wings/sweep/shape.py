@@ -1,0 +1,259 @@
+"""The same items under many readings, as a kind of result: the specification curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from stereometer.core.shapes.shape import Metric, NotCompared, Shape
+from stereometer.core.shapes.verdicts import NULL_VALUE, PREFERENCE
+from stereometer.core.shapes.view import VERDICT, used_cell, verdict_cells
+from stereometer.core.show import numbers
+from stereometer.core.show.table import Table, number, text
+from stereometer.core.show.view import View, aside
+from stereometer.core.types import Estimate, Result, Score
+
+READING, JOINT, SHARE = "preference", "median_preference", "significant_readings"
+SHIFT, CHANGES = "choice_shift", "conclusions_changed"
+DIFFERENCE, AGREEMENT = "preference_difference", "item_agreement"
+CHOICES = ("variant", "length", "hides", "averaging", "items")
+"""What readings of one question may differ in."""
+QUESTION = ("task", "question")
+"""What a curve is of."""
+FOR, AGAINST, NEITHER = PREFERENCE.above, PREFERENCE.below, PREFERENCE.neither
+CAUTION = (
+    "Readings of one question are tested together, with the labels of whole target terms swapped "
+    "and the same swaps for all; joint p is after Holm over the questions. Different questions are "
+    "only described. p of a reading is corrected by the largest t of its question."
+)
+
+
+def conclusion(reading: Estimate) -> str:
+    """What a reading says, whether by much or by little."""
+    if not reading.beyond_noise or reading.value is None:
+        return NEITHER
+    return FOR if reading.value > NULL_VALUE else AGAINST
+
+
+def said_together(joint: Estimate, beside: Sequence[Estimate]) -> str:
+    """One sentence of all readings of a question."""
+    readings = [row for row in beside if row.name == READING and row.value is not None]
+    if len(readings) == 1:
+        alone = f"{numbers.short(readings[0])}, {numbers.p_words(joint.p_adjusted)}"
+        return f"the only reading with a score: {alone}"
+    says = [conclusion(row) for row in readings]
+    side = AGAINST if says.count(AGAINST) > says.count(FOR) else FOR
+    other = FOR if side == AGAINST else AGAINST
+    count = numbers.count(len(readings), "reading")
+    opposed = f" and {says.count(other)} {_plural(other)}" if other in says else ""
+    turns = ", ".join(_turn(name, beside) for name in turning(beside))
+    turn = f"it turns on: {turns}" if turns else "no choice changes what they say"
+    p = f"joint {numbers.p_words(joint.p_adjusted)}"
+    return f"{says.count(side)} of {count} {_plural(side)}{opposed}, {p}, {turn}"
+
+
+def _plural(says: str) -> str:
+    return says.replace("prefers", "prefer", 1)
+
+
+def _turn(choice: str, beside: Iterable[Estimate]) -> str:
+    """A choice that changes what is said while values hardly move may do so by fewer items."""
+    shifts = [row for row in beside if row.name == SHIFT and row.slice["choice"] == choice]
+    return choice if any(row.beyond_noise for row in shifts) else f"{choice} (shift within noise)"
+
+
+def turning(beside: Iterable[Estimate]) -> list[str]:
+    """The choices on which what readings say hangs, those that change it oftener first."""
+    changed: dict[str, list[float]] = {}
+    for row in beside:
+        if row.name == CHANGES:
+            counts = changed.setdefault(row.slice["choice"], [0.0, 0.0])
+            counts[0] += (row.value or 0.0) * row.n
+            counts[1] += row.n
+    shares = {name: part / whole for name, (part, whole) in changed.items()}
+    return sorted((name for name, share in shares.items() if share), key=lambda name: -shares[name])
+
+
+class SweepShape(NotCompared, Shape):
+    """Readings of the same items."""
+
+    not_compared = (
+        "The runs are sweeps over readings. Two models are set against each other reading by "
+        "reading. Sweep them together: stereometer sweep BENCHMARK -m ONE -m OTHER."
+    )
+    name = "sweep"
+    noun = "item"
+    of_runs = True
+    fine: ClassVar[tuple[str, ...]] = ("measure", "choice", "other")
+    places: ClassVar[Mapping[str, tuple[str, ...]]] = {SHIFT: ("choice",), CHANGES: ("choice",)}
+    settings: ClassVar[Mapping[str, tuple[type, ...]]] = {"shape": (str,), "questions": (dict,)}
+    metrics = (
+        Metric(
+            JOINT,
+            "median preference",
+            NULL_VALUE,
+            headline=True,
+            about="The median over the readings of a question; n counts readings.",
+        ),
+        Metric(
+            SHARE,
+            "significant readings",
+            about="The share of readings that are significant on their own on one side, in "
+            "percent; n counts readings.",
+        ),
+        Metric(
+            READING,
+            "preference",
+            NULL_VALUE,
+            words=PREFERENCE,
+            about="How often one reading prefers the stereotype, in percent.",
+        ),
+        Metric(
+            SHIFT,
+            "shift",
+            about="How far preference moves, on average, between readings that differ in one "
+            "choice alone; n counts pairs of readings.",
+        ),
+        Metric(
+            CHANGES,
+            "conclusions changed",
+            about="The share of these pairs of readings that say different things, in percent.",
+        ),
+        Metric(
+            DIFFERENCE,
+            "difference",
+            0.0,
+            about="Preference under another question less that under the first, on the items that "
+            "both answered; not tested.",
+        ),
+        Metric(
+            AGREEMENT,
+            "agreement",
+            about="Of the items that two questions both answered, the share on which they prefer "
+            "the same side, in percent.",
+        ),
+        Metric("lms", "lms", 100.0, about="Of CATs, as the reading's own run has it."),
+        Metric("icat", "icat", 100.0, about="Of CATs, as the reading's own run has it."),
+    )
+
+    def leading(self, result: object) -> Metric:
+        return self.metric(JOINT)
+
+    def is_whole(self, score: Score) -> bool:
+        return bool(score.values) and set(score.values.values()) <= {-1.0, 0.0, 1.0}
+
+    def view(self, results: Sequence[Result]) -> View:
+        several = len(results) > 1
+        tables = [
+            table
+            for result in results
+            for table in _tables(result, f"{result.model}: " if several else "")
+        ]
+        silent = [
+            f"{headed(joint)}: {line}"
+            for result in results
+            for joint, rows in curves(result)
+            if joint.value is None
+            for line in closing(joint, rows).splitlines()
+        ]
+        return View(parts=(*tables, *aside(*silent)))
+
+
+def named(result: Result, name: str) -> list[Estimate]:
+    return [row for row in result.estimates if row.name == name]
+
+
+def headed(row: Estimate) -> str:
+    """A curve by its part and its question; a part that is the whole shape is left out."""
+    task, question = (row.slice[name] for name in QUESTION)
+    return question if task == "pair" else f"{task}, {question}"
+
+
+def curves(result: Result) -> Iterator[tuple[Estimate, list[Estimate]]]:
+    """What each question's readings say together, and the readings, from low to high."""
+    for joint in named(result, JOINT):
+        rows = [row for row in named(result, READING) if joint.slice.items() <= row.slice.items()]
+        yield joint, sorted(rows, key=lambda row: (row.value is None, row.value or 0.0))
+
+
+def asks(result: Result, joint: Estimate) -> str:
+    """The question in words."""
+    return str(result.settings["questions"].get(joint.slice["question"], ""))
+
+
+def varied(rows: Sequence[Estimate]) -> list[str]:
+    """The choices in which readings differ."""
+    return [name for name in CHOICES if len({row.slice.get(name, "") for row in rows}) > 1]
+
+
+def _tables(result: Result, whose: str) -> Iterator[Table]:
+    for joint, rows in curves(result):
+        if joint.value is not None:
+            caption = f"{whose}{headed(joint)}: {asks(result, joint)}"
+            yield _curve(caption, rows, closing(joint, rows))
+    if across := _across(result):
+        yield across
+
+
+def closing(joint: Estimate, rows: Sequence[Estimate]) -> str:
+    """What the readings say together, and which have no score for which reason."""
+    absent: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row.value is None:
+            absent.setdefault(row.why or "", {})[row.slice["measure"]] = None
+    missing = (f"no score of {', '.join(of)}: {why}" for why, of in absent.items())
+    said = [joint.verdict or joint.why or "", *missing]
+    return "\n".join(f"{each[:1].upper()}{each[1:]}." for each in said)
+
+
+def _curve(caption: str, every: Sequence[Estimate], foot: str) -> Table:
+    """The specification curve on a terminal: a row per reading, with its choices beside it."""
+    rows = [row for row in every if row.value is not None]
+    chosen = varied(rows)
+    heads = [text(name) for name in ("measure", *chosen)]
+    tied = any(row.ties for row in rows)
+    columns = [*heads, number("n / asked", spare=3), number("preference (ideal 50)")]
+    columns += [number("ties", spare=4)] if tied else []
+    body = [
+        (
+            text(row.slice["measure"]),
+            *(text(row.slice.get(name, "")) for name in chosen),
+            used_cell(row),
+            number(numbers.with_interval(row)),
+            *([number(*numbers.ties(row))] if tied else []),
+            *verdict_cells(row),
+        )
+        for row in rows
+    ]
+    return Table((*columns, *VERDICT), tuple(body), caption, foot)
+
+
+def _across(result: Result) -> Table | None:
+    """Different questions about the same items, described."""
+    agreement = {tuple(row.slice.items()): row for row in named(result, AGREEMENT)}
+    rows = [
+        (
+            text(headed(row)),
+            text(row.slice["other"]),
+            number(f"{row.n} / {row.asked}"),
+            number(_moved(row)),
+            number(numbers.with_interval(agreement[tuple(row.slice.items())])),
+        )
+        for row in named(result, DIFFERENCE)
+    ]
+    titles = (
+        text("question"),
+        text("other"),
+        *map(number, ("n / asked", "difference", "agree, %")),
+    )
+    caption = "Across questions, the first way of asking of each (described, not tested)"
+    return Table(titles, tuple(rows), caption) if rows else None
+
+
+def _moved(row: Estimate) -> str:
+    if row.value is None:
+        return row.why or "none"
+    return numbers.signed_interval(row.value, row.low, row.high)
+
+
+SHAPE = SweepShape()

@@ -1,0 +1,200 @@
+"""The verb `sweep`: the same items under every admissible reading."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Unpack
+
+from stereometer.core.benchmarks.benchmark import Benchmark as Opened
+from stereometer.core.errors import UsageError
+from stereometer.core.files import UTF8, read_json
+from stereometer.core.options import (
+    Benchmark,
+    Cache,
+    Column,
+    Coverage,
+    Data,
+    Delta,
+    Encoding,
+    HeadedModelOptions,
+    Limit,
+    Model,
+    Option,
+    Out,
+    Resamples,
+    Seed,
+    check_known,
+    verb,
+)
+from stereometer.core.runs import store
+from stereometer.core.runs.carry import carry_out, engines_of
+from stereometer.core.runs.execute import Announce, execute
+from stereometer.core.runs.models import named, opened
+from stereometer.core.runs.open import check_names, open_benchmark
+from stereometer.core.runs.progress import Watch
+from stereometer.core.runs.stored import Run, Stored
+from stereometer.core.tables import Layout
+from stereometer.core.types import Result, Settings
+from stereometer.core.types.document import UNSTORED, Document
+from stereometer.core.types.method import check_limit
+from stereometer.core.types.results import Results
+from stereometer.core.types.shown import Shown, WithFigures
+from stereometer.wings.curation.audit import faulty
+from stereometer.wings.sweep import view as views
+from stereometer.wings.sweep.curve import ModelOrder, orders
+from stereometer.wings.sweep.job import Gathered
+from stereometer.wings.sweep.table import (
+    by_model,
+    check_measures,
+    jobs_of,
+    stored_runs,
+    swept_shapes,
+)
+
+LOG = logging.getLogger("stereometer")
+
+
+@dataclass(frozen=True)
+class Requests:
+    """What the runs of a sweep needed of their models."""
+
+    needed: int
+    """Distinct requests of each run, added up."""
+    asked: int
+    """Sent to a model; the others were shared between runs, or known before."""
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Shown, WithFigures, Document):
+    """Everything `stereometer sweep` shows."""
+
+    benchmark: str
+    results: tuple[Result, ...]
+    """One for each model and shape, of kind `sweep`."""
+    orders: tuple[ModelOrder, ...]
+    """Every two models, by question."""
+    requests: Requests
+    folders: tuple[str, ...]
+    """Where the results are stored."""
+    schema: str = "sweep@1"
+    planned: Results | None = field(default=None, metadata=UNSTORED)
+    """What a dry run would ask, or one part of many asked."""
+
+    view = views.sweep
+
+    @property
+    def remarks(self) -> list[str]:
+        planned = self.planned.remarks if self.planned is not None else ()
+        return [*planned, *(f"Stored in {folder}" for folder in self.folders)]
+
+    def as_json(self) -> dict[str, Any]:
+        return super().as_json() if self.planned is None else self.planned.as_json()
+
+
+@verb
+def sweep(
+    benchmark: Benchmark,
+    *,
+    model: Annotated[
+        Model | list[Model] | None,
+        Option(
+            "A model, or a pattern for several; may be repeated.",
+            words=list[str],
+            flags=("--model", "-m"),
+        ),
+    ] = None,
+    runs: Annotated[
+        Sequence[Stored],
+        Option(
+            "A run on these items, or a folder of several, replayed ones too: they are swept as "
+            "they are; may be repeated.",
+            flags=("--run",),
+        ),
+    ] = (),
+    measure: Annotated[
+        str | Sequence[str], "Only readings of these measures; may be repeated."
+    ] = (),
+    data: Data = None,
+    limit: Limit = None,
+    out: Out = None,
+    cache: Cache = True,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+    coverage: Coverage = 0.90,
+    delta: Delta = 5.0,
+    column: Column = None,
+    encoding: Encoding = UTF8,
+    progress: Watch | bool = True,
+    announce: Announce = LOG.warning,
+    **options: Unpack[HeadedModelOptions],
+) -> Sweep:
+    """Measure the same items under every admissible reading, and test those of one question
+    together; of a dry run, or one part of many, `planned` says what it would ask."""
+    check_known(options, sweep)
+    settings = Settings("sound", seed, resamples, coverage=coverage, delta=delta)
+    check_limit(limit)
+    measures = [measure] if isinstance(measure, str) else measure
+    check_measures(measures)
+    models = [] if model is None else named(model)
+    check_names([str(each) for each, _, _ in models if isinstance(each, str | Path)], ())
+    loaded = open_benchmark(str(benchmark), data, layout=Layout(encoding, column or {}))
+    swept_shapes(loaded)
+    stored = stored_runs(runs, loaded)
+    with engines_of(options) as engines, ExitStack() as in_memory:
+        jobs = (
+            job
+            for each, _, called in models
+            for asked in [in_memory.enter_context(opened(each, seed, options, engines))]
+            for job in jobs_of(loaded, asked, measures, settings, limit, called)
+        )
+        results = carry_out(jobs, engines, options, out, cache, progress, announce)
+    if models and not results:
+        return Sweep(loaded.name, (), (), Requests(0, 0), (), planned=results)
+    return sweep_of(stored, results, loaded, settings, out)
+
+
+def sweep_of(
+    stored: Sequence[Run],
+    finished: Sequence[Result],
+    benchmark: Opened,
+    settings: Settings,
+    out: str | Path | None,
+) -> Sweep:
+    """What runs say together, each model for itself, and then every two models."""
+    runs = [*stored, *(Run(each, each.folder) for each in finished if each.folder)]
+    if not runs:
+        raise UsageError(
+            "No model and no run was named. A sweep is of a model under many readings. Name one "
+            "with --model, or stored runs with --run."
+        )
+    grouped = by_model(runs)
+    shapes = dict.fromkeys(mine[0].shape for mine in grouped.values())
+    flagged = {shape: faulty(benchmark, shape) for shape in shapes}
+    gathered = [
+        Gathered(benchmark, mine, settings, *flagged[mine[0].shape]) for mine in grouped.values()
+    ]
+    several = [each for each in gathered if not each.is_single]
+    for each in gathered if several else ():
+        if each.is_single:
+            LOG.warning(
+                "%s has one reading of the %s items only: they are left out of the sweep.",
+                each.model,
+                each.shape.name,
+            )
+    jobs = [each.job() for each in several or gathered]
+    done = [execute(job, store.place_of(job, out)) for job in jobs]
+    # as the runs recorded them when they were made
+    asked = [read_json(run.folder / store.RUN).get("asked", {}) for run in runs]
+    needed = sum(int(each.get("distinct", 0)) for each in asked)
+    known = sum(int(each.get("from_cache", 0)) for each in asked)
+    return Sweep(
+        benchmark.name,
+        tuple(each.result for each in done),
+        tuple(orders(done, settings)),
+        Requests(needed, needed - known),
+        tuple(str(each.folder) for each in done),
+    )

@@ -1,0 +1,286 @@
+"""The table of admissible readings, `table.toml`, as data, and the runs of a sweep: which
+are wanted of a model, and which of them ask what.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib import resources
+from typing import Any
+
+from stereometer.core import catalog
+from stereometer.core.benchmarks.benchmark import Benchmark
+from stereometer.core.errors import ModelError, UsageError
+from stereometer.core.runs.measure import job_for
+from stereometer.core.runs.stored import Run, Stored, runs_of
+from stereometer.core.shapes.sentences import SentenceShape
+from stereometer.core.types import Backend, Job, Result, Score, Settings, System, Variant, digest_of
+from stereometer.core.types.document import typed
+from stereometer.core.types.names import WITHIN_WORD, MeasureName
+from stereometer.wings.curation.runs import runs_on
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of asking a question: a measure in a variant, with its options."""
+
+    method: str
+    variant: Variant
+    why: str
+    length: str = ""
+    """Whether log-probabilities are added up or averaged."""
+    hides: str = ""
+    """What is hidden while a token is scored."""
+    within_word: bool = False
+
+    @property
+    def measure(self) -> str:
+        """As results name it, without its version."""
+        options = (WITHIN_WORD,) if self.within_word else ()
+        return str(MeasureName.parse(self.method).plus(*options))
+
+    @property
+    def id(self) -> str:
+        return f"{self.measure} {self.variant}"
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """What was chosen where another way of the same question may choose otherwise."""
+        chosen = {"variant": str(self.variant), "length": self.length, "hides": self.hides}
+        return {name: value for name, value in chosen.items() if value}
+
+
+@dataclass(frozen=True)
+class ReadingQuestion:
+    """What readings that are tested together have in common."""
+
+    id: str
+    shape: str
+    asks: str
+    way: tuple[Way, ...] = ()
+
+
+@dataclass(frozen=True)
+class WayOption:
+    """A choice that every way of asking has."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A measure that is not an admissible reading."""
+
+    method: str
+    why: str
+
+
+@dataclass(frozen=True)
+class ReadingTable:
+    """All of it."""
+
+    version: str
+    question: tuple[ReadingQuestion, ...]
+    averaging: tuple[WayOption, ...]
+    items: tuple[WayOption, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+    def ways(self, shape: str) -> Iterator[tuple[ReadingQuestion, Way]]:
+        """In the order of the table."""
+        for question in self.question:
+            if question.shape == shape:
+                yield from ((question, way) for way in question.way)
+
+    def of(self, result: Result) -> tuple[ReadingQuestion, Way]:
+        """The way of asking that a stored run is of; a measure that the table does not have asks a
+        question of its own."""
+        method = result.measured_by.known_as
+        within_word = WITHIN_WORD in result.measured_by.options
+        for question, way in self.ways(result.kind):
+            if (way.method, way.variant, way.within_word) == (method, result.variant, within_word):
+                return question, way
+        way = Way(method, result.variant, "It was named.", within_word=within_word)
+        asks = f"What do the scores say? `{method}` is not in the table of readings."
+        return ReadingQuestion(method, result.kind, asks, (way,)), way
+
+
+def _written() -> dict[str, Any]:
+    text = resources.files("stereometer.wings.sweep").joinpath("table.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def readings() -> ReadingTable:
+    return typed(ReadingTable, _written())
+
+
+@cache
+def table_digest() -> str:
+    return digest_of(_written())[:16]
+
+
+SWEEP = "sweep"
+
+
+@dataclass(frozen=True)
+class RunOfWay:
+    """A run and the way of asking that it is of."""
+
+    question: ReadingQuestion
+    way: Way
+    shape: SentenceShape
+    stored: Run
+
+    @cached_property
+    def by_item(self) -> Mapping[str, Score]:
+        return {score.item: score for score in self.stored.scores}
+
+    @cached_property
+    def by_part(self) -> Mapping[str, Sequence[Score]]:
+        parts: dict[str, list[Score]] = {}
+        for score in self.stored.scores:
+            parts.setdefault(self.shape.task(score), []).append(score)
+        return parts
+
+    @cached_property
+    def numbers(self) -> Mapping[str, str]:
+        """By part, a digest of what every item was given."""
+        return {
+            part: digest_of([(score.item, sorted(score.values.items())) for score in scores])
+            for part, scores in self.by_part.items()
+        }
+
+    def skipped(self, part: str) -> str:
+        """The commonest reason why items of a part were not answered."""
+        reasons = Counter(score.skipped for score in self.by_part[part] if score.skipped)
+        return reasons.most_common(1)[0][0] if reasons else "there are none"
+
+    def withheld(self, part: str) -> str | None:
+        """Why the run itself has no score of a part, if it has none."""
+        name = self.shape.leading(self.stored.result).name
+        rows = [row for row in self.stored.result.estimates if row.name == name]
+        for place in ({"task": part}, {}):
+            for row in rows:
+                if row.slice == place:
+                    return None if row.p is not None else row.why or row.verdict
+        return None
+
+
+# ------------------------------------------------------------------------------------------ models
+
+
+def swept_shapes(benchmark: Benchmark) -> list[SentenceShape]:
+    """The shapes of a benchmark that the table has questions about."""
+    asked = {question.shape for question in readings().question}
+    shapes = [catalog.shape(name) for name in benchmark.measures if name in benchmark.shapes]
+    swept = [shape for shape in shapes if isinstance(shape, SentenceShape) and shape.name in asked]
+    if not swept:
+        raise UsageError(
+            f"{benchmark.name} has no admissible readings. The table of readings is of CATs and "
+            "pairs, where a stereotype stands against its opposite. `stereometer list` shows which "
+            "benchmarks have those."
+        )
+    return swept
+
+
+def jobs_of(
+    benchmark: Benchmark,
+    model: Backend | System,
+    measures: Sequence[str],
+    settings: Settings,
+    limit: int | None = None,
+    called: str | None = None,
+) -> list[Job]:
+    """A run for every way of asking that the model can answer."""
+    jobs: list[Job] = []
+    refusals: list[str] = []
+    wanted = [catalog.spelled("method", name) for name in measures]
+    for shape in swept_shapes(benchmark):
+        for _, way in readings().ways(shape.name):
+            if wanted and way.method not in wanted:
+                continue
+            try:
+                jobs += _job(benchmark, shape.name, way, model, settings, limit, called)
+            except ModelError as error:
+                refusals.append(str(error))
+    if not jobs:
+        reason = refusals[0] if refusals else "No measure that was named is in the table."
+        raise ModelError(f"{model.card.name} answers no reading of {benchmark.name}. {reason}")
+    return jobs
+
+
+def _job(
+    benchmark: Benchmark,
+    shape: str,
+    way: Way,
+    model: Backend | System,
+    settings: Settings,
+    limit: int | None,
+    called: str | None,
+) -> Iterator[Job]:
+    """None where an option changes nothing for this model: that would be the same reading again."""
+    options = {"within_word": True} if way.within_word else {}
+    how = replace(settings, variant=way.variant)
+    job = job_for(benchmark, shape, [way.method], model, how, limit, options, called)
+    if MeasureName.parse(job.plan["measure"]).settings == options:
+        yield job
+
+
+def check_measures(measures: Sequence[str]) -> None:
+    """Raises for a measure that is not an admissible reading, with the reason if there is one."""
+    table = readings()
+    known = dict.fromkeys(way.method for question in table.question for way in question.way)
+    for name in measures:
+        if name in known:
+            continue
+        catalog.find("method", name)
+        why = next((each.why for each in table.left_out if each.method == name), None)
+        raise UsageError(
+            f"{name} is not an admissible reading. {why or 'It answers none of the questions.'} "
+            f"The measures in the table are {', '.join(known)}."
+        )
+
+
+# -------------------------------------------------------------------------------------------- runs
+
+
+def stored_runs(stored: Sequence[Stored], benchmark: Benchmark) -> Sequence[Run]:
+    """Runs in folders, or in folders of them, without earlier sweeps."""
+    return runs_on(benchmark, [run for run in runs_of(stored) if run.result.kind != SWEEP])
+
+
+def by_model(runs: Sequence[Run]) -> Mapping[tuple[str, str], list[RunOfWay]]:
+    """Runs of one model on items of one shape, in the order of the table."""
+    _check_drawn(runs)
+    table, grouped = readings(), dict[tuple[str, str], list[RunOfWay]]()
+    for run in runs:
+        shape = run.shape
+        if not isinstance(shape, SentenceShape):
+            raise TypeError(f"{run.result.kind} has no sides")
+        of_way = RunOfWay(*table.of(run.result), shape, run)
+        mine = grouped.setdefault((run.result.model, run.result.kind), [])
+        if any(of_way.way.id == other.way.id for other in mine):
+            raise UsageError(
+                f"{run.result.model} has two runs of {of_way.way.id}. One of them is enough. "
+                "Name each reading once, or give the models different names."
+            )
+        mine.append(of_way)
+    for (_, kind), mine in grouped.items():
+        order = {way.id: at for at, (_, way) in enumerate(table.ways(kind))}
+        mine.sort(key=lambda each: order.get(each.way.id, len(order)))
+    return grouped
+
+
+def _check_drawn(runs: Sequence[Run]) -> None:
+    limits = {run.result.settings["limit"]: run for run in runs}
+    if len(limits) > 1:
+        first, second = list(limits.values())[:2]
+        raise UsageError(
+            f"{first.folder} and {second.folder} have different limits. Readings are compared on "
+            "the same items. Name runs with the same limit."
+        )
