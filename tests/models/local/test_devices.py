@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from transformers import AutoModelForMaskedLM
 
 from stereometer.core.errors import ModelError
-from stereometer.models.local.checkpoint import SPREAD, LoadingOptions, check_layout, load
+from stereometer.models.local.checkpoint import SPREAD, LoadingOptions, load
+from stereometer.models.local.checks import check_layout
 from stereometer.models.local.forward import (
     CPU_TOKENS,
     GPU_SHARE,

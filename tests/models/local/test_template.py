@@ -115,9 +115,9 @@ def test_a_model_with_a_template_is_asked_through_it(zoo: Zoo, tmp_path: Path) -
         for request in some
     }
     assert request is Generate
-    assert measure.chat
-    assert measure.template_by == backend.abilities.chat_template
-    assert not PAIR.bind(zoo.backend("gpt2"), "sound", ChoiceOptions()).chat
+    assert measure.conversation.chat
+    assert measure.conversation.template_by == backend.abilities.chat_template
+    assert not PAIR.bind(zoo.backend("gpt2"), "sound", ChoiceOptions()).conversation.chat
     asked = ZERO_SHOT.bind(backend, "sound", RecognitionOptions())
     assert asked.recorded["chat_template"] == backend.abilities.chat_template
     for raw in (

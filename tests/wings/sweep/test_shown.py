@@ -102,9 +102,9 @@ def test_the_report_draws_every_reading_with_its_choices(folder: Path) -> None:
     groups = groups_of([folder])
     assert [group.first.settings["shape"] for _, group in groups] == ["cat", "pair"]
     section, group = groups[0]
-    content = section.content(group)
-    assert all("joint p" in line or "score" in line for line in content.lead)
-    figure = content.figures[0]
+    shown = section.view(group)
+    assert all("joint p" in line or "score" in line for line in shown.sentences)
+    figure = shown.figures[0]
     for system, chart in zip(group.systems, figure.charts, strict=True):
         _, rows = next(curves(system.result))
         layers = chart.spec["layer"]
@@ -124,7 +124,7 @@ def test_the_report_draws_every_reading_with_its_choices(folder: Path) -> None:
 
 def test_the_report_says_whether_the_order_of_systems_holds(folder: Path) -> None:
     section, group = groups_of([folder])[0]
-    figure = next(each for each in section.content(group).figures if each.id.endswith("-orders"))
+    figure = next(each for each in section.view(group).figures if each.id.endswith("-orders"))
     assert figure.tables[0].rows[0][-1].text.endswith("%")
 
 

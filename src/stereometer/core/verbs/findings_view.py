@@ -249,7 +249,7 @@ def relation(made: Relation) -> View:
         }
         for point in made.points
     ]
-    parts = (
+    parts: tuple[Piece, ...] = (
         *records(rows),
         *(line(f"{label} is left out: it has no lms or no ss.") for label in made.left_out),
         *(line(_correlation(each)) for each in made.correlations),

@@ -97,7 +97,12 @@ def names(every: EveryName) -> View:
         )
         for kind, listed in every.others.items()
     )
-    tables = (*records(own, ("items", "title", "licence")), line(), *records(packs), line())
+    tables: tuple[Piece, ...] = (
+        *records(own, ("items", "title", "licence")),
+        line(),
+        *records(packs),
+        line(),
+    )
     return View(parts=(*tables, *records(measures), *others))
 
 

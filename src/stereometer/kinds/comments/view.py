@@ -24,7 +24,7 @@ from stereometer.core.shapes.view import (
 )
 from stereometer.core.show import numbers
 from stereometer.core.show.table import Cell, Table, number, text
-from stereometer.core.show.view import View, aside
+from stereometer.core.show.view import Piece, View, aside
 from stereometer.core.types import Estimate, Result, Score, Slice
 from stereometer.kinds.comments.answers import confusion, confusion_by_set, flipped, out_of_scope
 from stereometer.kinds.comments.items import MISSPELLING, setting_of
@@ -49,7 +49,7 @@ def first_tables(shape: Shape, results: Sequence[Result]) -> View:
     rows = rows_of(shape, results, slice_label)
     table = _flipped(rows) if edited else _accuracies(shape, rows, head(results, shape))
     legend = (*_absent(rows), *_asides(results), *_reading(edited))
-    parts = (table, *undeclared(shape, results), *aside(*legend))
+    parts: tuple[Piece, ...] = (table, *undeclared(shape, results), *aside(*legend))
     return View(about=tuple(_asked(results[0].settings)), parts=parts)
 
 

@@ -152,8 +152,10 @@ def _hidden(benchmark: Benchmark, digest: str) -> Benchmark:
             f"{benchmark.source} does not hold the items that were split off. It was edited since. "
             "Restore it, or split again."
         )
-    shapes: dict[str, list[Any]] = dict(benchmark.shapes)
-    hidden = {name: [replace(item, hidden=True) for item in of] for name, of in shapes.items()}
+    hidden = {
+        name: [replace(item, hidden=True) for item in listed]  # type: ignore[type-var]
+        for name, listed in benchmark.shapes.items()
+    }
     return replace(benchmark, shapes=hidden)
 
 

@@ -84,8 +84,8 @@ def build(
             with suppress(OSError):
                 file.unlink()
     for name, html in pages.items():
-        with replacing(site / name) as file:
-            file.write(html)
+        with replacing(site / name) as written:
+            written.write(html)
     write_json(site / BOARD, board.as_json())
     return board
 

@@ -162,7 +162,7 @@ def align_run(
         *([] if wanted.raters.only else printed_means(wanted.ratings, ratings, names)),
     ]
     compared = {label: both(model, part, cells.groups, cells.traits) for label, part in parts}
-    choice = digest_of([asdict(each) for each in (*groups, *traits)])
+    choice = digest_of([*map(asdict, groups), *map(asdict, traits)])
     plan = beside.plan(choice, said)
 
     def summarize(scores: Iterable[Score]) -> list[Estimate]:

@@ -154,7 +154,7 @@ def item_parts(
 def _part(name: str, slices: Sequence[Slice], base: Side, held: Held) -> ItemsPart:
     """Targeted domains first, then all items, then the domains of side effects."""
     pair, key = held.pair, base.run.shape.domains
-    known = [row.slice for row in (*pair.differences, *pair.withheld)]
+    known = [row.slice for rows in (pair.differences, pair.withheld) for row in rows]
     domains = sorted({slice_[key] for slice_ in known if tuple(slice_) == (key,)})
     others = ({}, *({key: domain} for domain in domains))
     shown = [*slices, *(slice_ for slice_ in others if slice_ not in slices)]
