@@ -11,9 +11,9 @@ import pytest
 
 from stereometer.cli.render import print_view
 from stereometer.core.compare import Compared, Comparison
+from stereometer.core.compare_view import pair_pieces
 from stereometer.core.shapes.differences import Withheld
 from stereometer.core.show.view import View
-from stereometer.core.verbs.findings_view import pair_pieces
 from stereometer.kinds.comments.view import _asked
 from tests.builders.commands import call
 from tests.builders.little import PAIRS, little_stereoset, pairs_file

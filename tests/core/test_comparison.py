@@ -22,12 +22,12 @@ from stereometer.core import compare as comparison
 from stereometer.core.compare import Compared, Comparison, family_notes
 from stereometer.core.errors import UsageError
 from stereometer.core.gate.gate import worsening
+from stereometer.core.results_view import results
 from stereometer.core.runs.stored import run_of
 from stereometer.core.shapes.differences import Difference, Withheld
 from stereometer.core.shapes.shape import Shape
 from stereometer.core.stats.tests import sign_flip
 from stereometer.core.types import Result, Score, Settings
-from stereometer.core.verbs.findings_view import results
 from tests.builders import reference
 from tests.builders.commands import call
 from tests.builders.little import QUICK, inter, intra, stereoset_file

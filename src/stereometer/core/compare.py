@@ -13,6 +13,7 @@ from itertools import combinations, islice, takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
+from stereometer.core import compare_view as views
 from stereometer.core.errors import UsageError
 from stereometer.core.options import Resamples, Seed, verb
 from stereometer.core.runs import store
@@ -25,7 +26,6 @@ from stereometer.core.stats.tests import Said, adjusted, corrected
 from stereometer.core.types import Result, Score, Settings, Slice, Variant
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.shown import Tabular, WithFigures
-from stereometer.core.verbs import findings_view as views
 from stereometer.wings.mitigation.verdicts.judged import Mitigated
 
 

@@ -11,13 +11,13 @@ from typing import Any
 from stereometer.core import catalog
 from stereometer.core.compare import Comparison, compare
 from stereometer.core.errors import ThresholdError, Undecided, UnknownName, UsageError, did_you_mean
+from stereometer.core.gate import view as views
 from stereometer.core.gate.bars import Bar, BarRule, Outcome, read_rules
 from stereometer.core.runs.stored import Stored, runs_of
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.show.numbers import signed_interval, with_interval
 from stereometer.core.types import Estimate, Result
 from stereometer.core.types.shown import Tabular
-from stereometer.core.verbs import findings_view as views
 from stereometer.wings.mitigation.verdicts.judged import Closeness
 
 WORST: tuple[Outcome, ...] = ("missed", "undecided")

@@ -128,6 +128,14 @@ def bullets(title: str, lines: Sequence[str]) -> Iterator[Paragraph]:
         yield from (line(f"  - {each}") for each in lines)
 
 
+ENDS = 5
+"""Rows shown from either end of a ranking."""
+
+
+def extremes(rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    return [*rows[:ENDS], *rows[-ENDS:]] if len(rows) > 2 * ENDS else rows
+
+
 def records(rows: Sequence[Mapping[str, Any]], spare: Sequence[str] = ()) -> Iterator[Table]:
     """A table of records: texts to the left, numbers to the right, blank if not known; `spare`
     names the columns that a narrow terminal goes without, the last of them first."""

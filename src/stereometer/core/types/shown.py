@@ -13,7 +13,7 @@ from stereometer.core.errors import UsageError
 
 NAMES = ("benchmark", "model", "measure", "variant", "outcome")
 """What tells one object from another, where it has it."""
-RESULTS = "stereometer.core.verbs.findings_view"
+RESULTS = "stereometer.core.results_view"
 """What makes the view of results, of whatever kind."""
 
 

@@ -39,10 +39,10 @@ from stereometer.core.shapes.view import Answered
 from stereometer.core.types import Result, Settings
 from stereometer.core.types.method import check_limit
 from stereometer.core.types.results import Results
-from stereometer.core.verbs import view as views
 from stereometer.kinds.comments.benchmarks import columns_from
 from stereometer.kinds.comments.items import STUDY, setting_of
 from stereometer.kinds.comments.recognition.prompts import check_folder
+from stereometer.wings.asking import view as views
 from stereometer.wings.relations.calibrate import Calibration, calibrate
 
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from stereometer.core import catalog
 from stereometer.core.show import numbers
-from stereometer.core.show.view import Paragraph, Piece, View, aside, heading, line, records
+from stereometer.core.show.view import (
+    Paragraph,
+    Piece,
+    View,
+    aside,
+    extremes,
+    heading,
+    line,
+    records,
+)
 
 if TYPE_CHECKING:
     from stereometer.core.shapes.differences import Shift
@@ -16,14 +25,8 @@ if TYPE_CHECKING:
     from stereometer.wings.curation.split import SplitParts
     from stereometer.wings.curation.terms import Terms
 
-ENDS = 5
-"""Terms shown from either end of a ranking."""
 MOST_TERMS = 20
 """Of a list that is shown from its start."""
-
-
-def extremes(rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    return [*rows[:ENDS], *rows[-ENDS:]] if len(rows) > 2 * ENDS else rows
 
 
 # --------------------------------------------------------------------------------------- analyze

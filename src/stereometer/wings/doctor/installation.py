@@ -13,9 +13,9 @@ from stereometer.core.errors import StereometerError
 from stereometer.core.runs.cache import Cache
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
-from stereometer.core.verbs import view as views
 from stereometer.core.verbs.data import where
 from stereometer.models.local.opener import devices
+from stereometer.wings.doctor import view as views
 
 PARTS = {
     "torch": "hf",

@@ -26,7 +26,7 @@ from stereometer.core.types import (
 )
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
-from stereometer.core.verbs import view as views
+from stereometer.wings.doctor import view as views
 from stereometer.wings.doctor.installation import Installation, installation
 
 SAMPLES = (("cat", 0), ("cat", -1), ("pair", 0))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 from stereometer.core.errors import UsageError
 from stereometer.core.options import Option, verb
 from stereometer.core.types.shown import Told
-from stereometer.core.verbs import view as views
+from stereometer.wings.people import view as views
 
 if TYPE_CHECKING:
     from stereometer.wings.people.study import Study

@@ -19,7 +19,7 @@ from stereometer.core.stats.tests import sign_test
 from stereometer.core.types import Result
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
-from stereometer.core.verbs import findings_view as views
+from stereometer.wings.relations import view as views
 
 BANDS = 4
 """Items by how sure the likelihood is, in groups of the same size."""

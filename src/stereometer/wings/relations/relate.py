@@ -28,7 +28,7 @@ from stereometer.core.tables import read_table
 from stereometer.core.types import Result, Settings
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.shown import Shown
-from stereometer.core.verbs import findings_view as views
+from stereometer.wings.relations import view as views
 
 FEWEST = 3
 """Systems without which there is nothing to correlate."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from stereometer.core.results_view import results
 from stereometer.core.show import numbers
 from stereometer.core.show.table import Table, number, text
 from stereometer.core.show.view import Piece, View, line
-from stereometer.core.verbs.findings_view import results
 
 if TYPE_CHECKING:
     from stereometer.wings.sweep.curve import ModelOrder

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from stereometer.core.shapes.differences import NO_DIFFERENCE, Difference, Withheld
 from stereometer.core.shapes.verdicts import NULL_VALUE
+from stereometer.core.show.view import Piece
 from stereometer.core.types import Slice
 from stereometer.core.types.document import Document
 from stereometer.wings.mitigation.card import Perplexity, Probe
@@ -165,6 +167,12 @@ class Mitigated(Document):
     shared_sentences: int | None
     """Of the training text and this benchmark; None where it was not looked at."""
     notes: tuple[str, ...] = ()
+
+    def pieces(self) -> Iterator[Piece]:
+        """What a comparison shows of it, before everything that differs."""
+        from stereometer.wings.mitigation.verdicts.view import pieces
+
+        return pieces(self)
 
 
 def verdict_of(

@@ -24,7 +24,7 @@ from stereometer.core.types import (
     Variant,
     digest_of,
 )
-from stereometer.core.verbs import findings_view as views
+from stereometer.wings.relations import view as views
 from stereometer.wings.relations.ensemble import rules
 from stereometer.wings.relations.ensemble.rules import Combination, Combine, Weights, weights_for
 
