@@ -34,10 +34,10 @@ from stereometer.core.types import (
     NextTokens,
     Request,
     Score,
+    Scorer,
     Settings,
     Skip,
     SpanVectors,
-    System,
     Variant,
     WholeText,
 )
@@ -240,7 +240,7 @@ def _scored(measure: Measure, backend: Backend, item: Item) -> Score:
     return score
 
 
-def check_system(system: System, items: Sequence[Item]) -> None:
+def check_system(system: Scorer, items: Sequence[Item]) -> None:
     """One score per item, in order, in both variants."""
     variants: tuple[Variant, ...] = ("paper", "sound")
     for variant in variants:

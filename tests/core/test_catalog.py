@@ -13,7 +13,7 @@ import stereometer
 from stereometer.core import catalog
 from stereometer.core.errors import UnknownName
 from stereometer.core.runs.open import open_model
-from stereometer.core.types import Backend, Method, System
+from stereometer.core.types import Backend, Method, Scorer
 from stereometer.kinds.cats.methods import PSEUDO_LIKELIHOOD
 from stereometer.models.baselines.fake import Fake
 from tests.builders.commands import call
@@ -37,7 +37,7 @@ def test_a_benchmark_goes_by_the_name_of_its_card(name: str) -> None:
 def test_a_model_goes_by_the_name_on_its_card(name: str) -> None:
     model = open_model(name)
     assert model.card.name == name
-    assert isinstance(model, Backend if catalog.has("backend", name) else System)
+    assert isinstance(model, Backend if catalog.has("backend", name) else Scorer)
 
 
 @pytest.mark.parametrize("name", catalog.TABLE["method"])
@@ -120,7 +120,7 @@ def silent(method: Method) -> SimpleNamespace:
 
 
 POINTS: dict[str, list[tuple[str, object]]] = {
-    "stereometer.models": [("theirs", Plugin), ("fake", Plugin)],
+    "stereometer.backends": [("theirs", Plugin), ("fake", Plugin)],
     "stereometer.methods": [
         ("association-of-theirs", ASSOCIATION),
         ("silent", silent(ASSOCIATION)),

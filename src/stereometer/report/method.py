@@ -34,7 +34,7 @@ GENERAL = (
 
 
 @dataclass(frozen=True)
-class Fact:
+class MethodFact:
     """A term with what is true of every system, or of each."""
 
     term: str
@@ -42,27 +42,27 @@ class Fact:
     """Whose it is (empty where it holds for all) and what it is."""
 
 
-def facts(group: Group) -> list[Fact]:
+def facts(group: Group) -> list[MethodFact]:
     rows = [
         (term, [(system.label, ask(system)) for system in group.systems]) for term, ask in FACTS
     ]
     return [
-        Fact(term, (("", values[0][1]),))
+        MethodFact(term, (("", values[0][1]),))
         if len({value for _, value in values}) == 1
-        else Fact(term, tuple((label, value or "none") for label, value in values))
+        else MethodFact(term, tuple((label, value or "none") for label, value in values))
         for term, values in rows
         if any(value for _, value in values)
     ]
 
 
-def of_systems(systems: Iterable[System]) -> list[Fact]:
+def of_systems(systems: Iterable[System]) -> list[MethodFact]:
     """What is true of systems wherever they were measured; each value once."""
     found = [(term, [(row.name, ask(row)) for row in systems]) for term, ask in MODEL]
     known = [(term, [pair for pair in dict.fromkeys(rows) if pair[1]]) for term, rows in found]
-    return [Fact(term, tuple(values)) for term, values in known if values]
+    return [MethodFact(term, tuple(values)) for term, values in known if values]
 
 
-def in_every(lists: Sequence[Sequence[Fact]]) -> list[Fact]:
+def in_every(lists: Sequence[Sequence[MethodFact]]) -> list[MethodFact]:
     """The facts that all sections share."""
     first, *others = lists
     return [fact for fact in first if all(fact in other for other in others)]

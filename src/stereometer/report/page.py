@@ -106,7 +106,7 @@ class PageSection:
         return self.view.about[0]
 
     @cached_property
-    def facts(self) -> list[method.Fact]:
+    def facts(self) -> list[method.MethodFact]:
         return method.facts(self.group.shown)
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from stereometer.core.errors import DataError, UnknownName, UsageError
 from stereometer.kinds.traits.abc.files import (
     POLES,
-    Group,
     Rules,
+    SocialGroup,
     pair,
     pairs,
     read_groups,
@@ -123,7 +123,7 @@ def test_which_templates_end_with_the_trait() -> None:
     st.sampled_from(["warm", "low status"]),
 )
 def test_any_name_of_a_group_keeps_its_place(form: str, adjective: str) -> None:
-    group = Group("own", "own", form, form, "a")
+    group = SocialGroup("own", "own", form, form, "a")
     for slot, number in (("{group}", "plural"), ("{Group}", "plural"), ("{A group}", "singular")):
         sentence = Template("own", "own", number, f"{slot} are {{trait}}, see.").fill(
             group, adjective
@@ -379,7 +379,7 @@ def test_a_pair_has_the_article_that_the_table_gives_its_first_word(
     woman = next(group for group in DEFAULT.groups if group.name == "woman")
     assert (
         pair(
-            Group(first, "own", f"{first} person", f"{first} people", article, first), woman
+            SocialGroup(first, "own", f"{first} person", f"{first} people", article, first), woman
         ).article
         == article
     )
@@ -387,10 +387,13 @@ def test_a_pair_has_the_article_that_the_table_gives_its_first_word(
 
 def test_where_the_adjective_is_another_word_its_article_is_guessed() -> None:
     woman = next(group for group in DEFAULT.groups if group.name == "woman")
-    assert pair(Group("senior", "age", "senior", "seniors", "a", "elderly"), woman).article == "an"
+    assert (
+        pair(SocialGroup("senior", "age", "senior", "seniors", "a", "elderly"), woman).article
+        == "an"
+    )
     assert (
         pair(
-            Group("immigrant", "origin", "immigrant", "immigrants", "an", "foreign"), woman
+            SocialGroup("immigrant", "origin", "immigrant", "immigrants", "an", "foreign"), woman
         ).article
         == "a"
     )

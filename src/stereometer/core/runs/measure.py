@@ -21,8 +21,8 @@ from stereometer.core.types import (
     Measure,
     Method,
     ModelCard,
+    Scorer,
     Settings,
-    System,
 )
 from stereometer.core.types.names import MeasureName
 from stereometer.kinds.comments.benchmarks import Columns, read_own
@@ -83,7 +83,7 @@ def _published(name: str) -> Sequence[str]:
 
 def jobs_for(
     names: Sequence[str],
-    model: Backend | System,
+    model: Backend | Scorer,
     measures: Sequence[str],
     settings: Settings,
     data: str | Path | None = None,
@@ -123,7 +123,7 @@ def job_for(
     benchmark: Benchmark,
     shape: str,
     measures: Sequence[str],
-    model: Backend | System,
+    model: Backend | Scorer,
     settings: Settings,
     limit: int | None = None,
     options: Mapping[str, Any] | None = None,
@@ -139,7 +139,7 @@ def job_for(
                 f"{method.name} has no variant '{settings.variant}'. "
                 f"It has {' and '.join(method.variants)}. Choose one of those."
             )
-    if isinstance(model, System):
+    if isinstance(model, Scorer):
         return _system_job(benchmark, shape, methods[0], model, card, settings, limit)
     method, measure = _first_answerable(methods, model, settings, options or {}, benchmark.defaults)
     settings = with_ties(settings, "computed", method)
@@ -169,7 +169,7 @@ def _system_job(
     benchmark: Benchmark,
     shape: str,
     method: Method,
-    system: System,
+    system: Scorer,
     card: ModelCard,
     settings: Settings,
     limit: int | None,
@@ -285,9 +285,9 @@ def open_comments(name: str, data: Path | None, columns: Columns) -> Benchmark:
     return open_benchmark(name, data)
 
 
-def backend_of(model: Backend | System) -> Backend:
+def backend_of(model: Backend | Scorer) -> Backend:
     """The model, where it is one that can be asked."""
-    if isinstance(model, System):
+    if isinstance(model, Scorer):
         raise UsageError(
             f"{model.card.name} is a baseline that reads the gold labels of other sets. "
             "It cannot be asked in words. Name a model."

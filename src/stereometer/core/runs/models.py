@@ -16,7 +16,7 @@ from stereometer.core import catalog
 from stereometer.core.errors import UsageError
 from stereometer.core.options import Model, Workers
 from stereometer.core.runs.open import check_names, model_spec, open_model
-from stereometer.core.types import Backend, Job, System
+from stereometer.core.types import Backend, Job, Scorer
 from stereometer.core.types.names import SIGN, SUFFIX, ModelName
 from stereometer.models.local.files import name_of
 from stereometer.models.server.budget import budget_of
@@ -26,7 +26,7 @@ from stereometer.wings.workers.choice import Engines
 @contextmanager
 def opened(
     model: Model, seed: int, options: Mapping[str, Any], engines: Engines | None = None
-) -> Iterator[Backend | System]:
+) -> Iterator[Backend | Scorer]:
     """The model for as long as it is asked; one in memory is left as it was."""
     if isinstance(model, str | Path):
         check_names([str(model)], ())
@@ -36,7 +36,7 @@ def opened(
         engines = engines or Engines()
         name, loading = str(model), engines.loading(options)
         found = open_model(name, seed, loading, when_asked=True)
-        if engines.hands.elsewhere and not isinstance(found, System):
+        if engines.hands.elsewhere and not isinstance(found, Scorer):
             engines.remember(found, model_spec(name, seed, loading))
         yield found
         return

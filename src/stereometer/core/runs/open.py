@@ -34,7 +34,7 @@ from stereometer.core.types import (
     ModelSpec,
     Opener,
     Request,
-    System,
+    Scorer,
     WritesTokens,
 )
 from stereometer.core.types.document import typed
@@ -101,7 +101,7 @@ def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
 
 def open_model(
     name: str, seed: int = 0, options: Mapping[str, Any] | None = None, when_asked: bool = False
-) -> Backend | System:
+) -> Backend | Scorer:
     """A baseline by name, one of our default models, `SCHEME:SPEC`, or a checkpoint: a folder, a
     .gguf file or org/name[@revision]. One that is known is loaded only `when_asked`, if that is
     wanted."""
@@ -110,7 +110,7 @@ def open_model(
     ):
         raise UsageError(f"{name} has no options. --option would change nothing. Leave it out.")
     if catalog.has("system", name):
-        system: System = catalog.find("system", name)()
+        system: Scorer = catalog.find("system", name)()
         return system
     if catalog.has("backend", name):
         backend: Backend = catalog.find("backend", name)(seed=seed)
@@ -268,7 +268,7 @@ class KnownWriter(Known):
         return str(self._loaded.decode(ids))
 
 
-def open_known(spec: ModelSpec, memory: Memory) -> Backend | System:
+def open_known(spec: ModelSpec, memory: Memory) -> Backend | Scorer:
     """The model as it was recorded, or loaded and recorded."""
     fingerprint = spec.fingerprint()
     if fingerprint is None:

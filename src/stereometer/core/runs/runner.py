@@ -195,7 +195,7 @@ class Waiting:
     """How many distinct requests."""
 
 
-class Pipeline:
+class WindowQueue:
     """Windows in the order of items: planned ahead, answered in any order, scored in turn."""
 
     def __init__(self, asking: Asking, engine: Engine, keeper: Keeper, tally: Tally) -> None:
@@ -259,7 +259,7 @@ def computed(
 ) -> Iterator[Score]:
     """The score of every item, in order."""
     keeper = Keeper(engine, cache)
-    pipeline = Pipeline(asking, engine, keeper, tally)
+    pipeline = WindowQueue(asking, engine, keeper, tally)
     try:
         for answers in engine.stream(pipeline.feed()):
             pipeline.arrived(answers)

@@ -14,7 +14,7 @@ MANY = {"category": "categories"}
 
 
 @dataclass(frozen=True)
-class Group:
+class SliceGroup:
     """Slices under one heading; several groups can fix the same."""
 
     fixed: Fixed
@@ -37,13 +37,13 @@ def fixed_name(fixed: Fixed, many: bool) -> str:
     return f"{name} within {'an' if within[0] in 'aeiou' else 'a'} {within}" if outer else name
 
 
-def groups(slices: Iterable[Slice]) -> list[Group]:
+def groups(slices: Iterable[Slice]) -> list[SliceGroup]:
     """In order of appearance: by what is fixed, and for two things by the value of the first."""
     rows: dict[tuple[Fixed, str], list[tuple[str, Slice]]] = {}
     for slice_ in slices:
         *outer, last = slice_.values() or ("overall",)
         rows.setdefault((tuple(slice_), " ".join(outer)), []).append((last, slice_))
-    return [Group(key[0], _heading(*key), tuple(labelled)) for key, labelled in rows.items()]
+    return [SliceGroup(key[0], _heading(*key), tuple(labelled)) for key, labelled in rows.items()]
 
 
 def _heading(fixed: Fixed, outer: str) -> str:

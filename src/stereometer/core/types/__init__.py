@@ -19,9 +19,9 @@ from stereometer.core.types.items import Item as Item
 from stereometer.core.types.items import ItemDefaults as ItemDefaults
 from stereometer.core.types.items import OutOfScope as OutOfScope
 from stereometer.core.types.items import Score as Score
+from stereometer.core.types.items import Scorer as Scorer
 from stereometer.core.types.items import Skip as Skip
 from stereometer.core.types.items import Slice as Slice
-from stereometer.core.types.items import System as System
 from stereometer.core.types.items import Variant as Variant
 from stereometer.core.types.method import Asking as Asking
 from stereometer.core.types.method import Exchanged as Exchanged

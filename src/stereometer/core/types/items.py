@@ -117,7 +117,7 @@ class OutOfScope(Skip):
 
 
 @runtime_checkable
-class System(Protocol):
+class Scorer(Protocol):
     """Gives scores without answering requests."""
 
     @property

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 
 from stereometer.core.errors import ModelError
 from stereometer.core.types.backend import Backend
-from stereometer.core.types.items import System
+from stereometer.core.types.items import Scorer
 
 Records = Literal["models", "servers"]
 """What was seen of a model when it was loaded, by its fingerprint; what a server gave for a known
@@ -47,7 +47,7 @@ class Opener(ABC):
     """The optional part of the package that installs them."""
 
     @abstractmethod
-    def open(self, spec: str, options: Any, memory: Memory | None = None) -> Backend | System:
+    def open(self, spec: str, options: Any, memory: Memory | None = None) -> Backend | Scorer:
         """`memory` is for a model that can only be recognised by what it answered before."""
 
     def check(self, spec: str) -> None:
@@ -70,7 +70,7 @@ class ModelSpec:
     options: Any = None
     """An instance of the opener's dataclass; None for its defaults."""
 
-    def open(self, memory: Memory | None = None) -> Backend | System:
+    def open(self, memory: Memory | None = None) -> Backend | Scorer:
         opener, options = self._parts()
         return opener.open(self.spec, options, memory)
 

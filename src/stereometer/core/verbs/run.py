@@ -44,7 +44,7 @@ from stereometer.core.runs.models import named, opened
 from stereometer.core.runs.open import check_benchmarks, check_names
 from stereometer.core.runs.progress import Watch
 from stereometer.core.tables import Layout
-from stereometer.core.types import Backend, Job, Settings, System
+from stereometer.core.types import Backend, Job, Scorer, Settings
 from stereometer.core.types.method import check_limit
 from stereometer.core.types.results import Results
 from stereometer.kinds.traits.abc.items import Choice
@@ -130,7 +130,7 @@ def run(
     choice = _choice(groups, traits, templates, synonyms, text, seed)
     layout = Layout(encoding, column or {})
 
-    def jobs_of(opened: Backend | System, called: str | None) -> Sequence[Job]:
+    def jobs_of(opened: Backend | Scorer, called: str | None) -> Sequence[Job]:
         how = (settings, data, limit, asked, choice, called, layout)
         jobs = [job for names, each in parts for job in jobs_for(names, opened, each, *how)]
         return bound.jobs(jobs)

@@ -25,7 +25,7 @@ from stereometer.wings.relations.figure import relation
 AVERAGES = ("ss_micro", "lms_micro", "icat_micro", "icat_term_mean")
 
 
-class Cat(Preference):
+class CatSection(Preference):
     what = "stereotype above anti-stereotype, in percent of items averaged over target terms"
     citation = (
         "Nadeem, Bethke, Reddy (2021). StereoSet: Measuring stereotypical bias in pretrained "
@@ -137,4 +137,4 @@ def _plane(group: Group) -> Figure:
     )
 
 
-SECTION = Cat()
+SECTION = CatSection()

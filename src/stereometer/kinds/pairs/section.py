@@ -16,7 +16,7 @@ from stereometer.report.systems import Group, System
 from stereometer.wings.mitigation.figure import mitigation
 
 
-class Pair(Preference):
+class PairSection(Preference):
     scored = "pair"
     what = "pairs in which the more stereotyping sentence is likelier, in percent"
     citation = (
@@ -48,4 +48,4 @@ class Pair(Preference):
         yield clean(group, {group.main: preference_axis})
 
 
-SECTION = Pair()
+SECTION = PairSection()

@@ -10,7 +10,7 @@ from stereometer.core.show.table import Table
 from stereometer.core.types import Estimate
 from stereometer.kinds.traits.shape import TraitShape as TraitShape
 from stereometer.kinds.traits.words import TEMPLATES, ProfileWords, poles
-from stereometer.report.charts.profile import Point, Trait, heat, point_of, profile
+from stereometer.report.charts.profile import Point, TraitAxis, heat, point_of, profile
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import COLOURS, Group, System, look
 from stereometer.report.tables import TESTED, Row, tabled, tested
@@ -43,11 +43,11 @@ class Profiles(Section):
             yield _heat_figure(group, system, cells[system.label], list(traits), index)
 
 
-def coloured(dimensions: Mapping[str, str]) -> dict[str, Trait]:
+def coloured(dimensions: Mapping[str, str]) -> dict[str, TraitAxis]:
     """Traits with their poles, in a colour for each dimension, whatever their order."""
     order = sorted(set(dimensions.values()))
     return {
-        trait: Trait(*poles(trait), look(order.index(dimension) % COLOURS).colour)
+        trait: TraitAxis(*poles(trait), look(order.index(dimension) % COLOURS).colour)
         for trait, dimension in dimensions.items()
     }
 

@@ -30,13 +30,13 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Trait:
+class TraitAxis:
     left: str
     right: str
     colour: str
 
 
-def profile(traits: Sequence[Trait], points: Sequence[Sequence[Point]]) -> Spec:
+def profile(traits: Sequence[TraitAxis], points: Sequence[Sequence[Point]]) -> Spec:
     """Axes from the left pole to the right one, coloured by dimension; one list of points per
     system (people among them)."""
     height = ROW * len(traits) + 12

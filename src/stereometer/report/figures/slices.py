@@ -39,8 +39,8 @@ def by_slice(
 
 
 def _choices(
-    every: Sequence[slices.Group], systems: int
-) -> Iterator[tuple[str, list[slices.Group]]]:
+    every: Sequence[slices.SliceGroup], systems: int
+) -> Iterator[tuple[str, list[slices.SliceGroup]]]:
     """All slices, or each kind beside the overall value; a picture too tall for all begins with
     the coarse ones."""
     overall = [group for group in every if not group.fixed]
@@ -57,13 +57,13 @@ def _choices(
             yield f"overall and {slices.fixed_name(kind, many=True)}", overall + rows
 
 
-def _block(group: Group, name: str, rows: slices.Group) -> Block:
+def _block(group: Group, name: str, rows: slices.SliceGroup) -> Block:
     digits = group.digits(name)
     lines = [Line(label, group.placed(name, [row]), digits=digits) for label, row in rows.rows]
     return Block(rows.heading, lines)
 
 
-def _described(group: Group, name: str, chosen: Sequence[slices.Group], against: str) -> str:
+def _described(group: Group, name: str, chosen: Sequence[slices.SliceGroup], against: str) -> str:
     rows = numbers.count(sum(len(part.rows) for part in chosen), "slice")
     overall = [
         f"{system.label} {numbers.spoken(estimate, group.digits(name))}"

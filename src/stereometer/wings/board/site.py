@@ -242,7 +242,7 @@ class ModelPart:
     system: System
 
     @property
-    def facts(self) -> list[method.Fact]:
+    def facts(self) -> list[method.MethodFact]:
         alone = Group(self.view.table.id, (self.system,))
         return [*method.of_systems([self.system]), *method.facts(alone)]
 

@@ -20,7 +20,7 @@ from stereometer.core.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.core.shift import restricted, shifts
 from stereometer.core.stats.agreement import Alpha, alpha
 from stereometer.core.stats.intervals import generator
-from stereometer.core.types import Backend, Estimate, Result, Settings, System
+from stereometer.core.types import Backend, Estimate, Result, Scorer, Settings
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
 from stereometer.wings.curation import keywords, sentiment
@@ -211,7 +211,7 @@ def _judge(model: str, options: Mapping[str, Any], language: str) -> tuple[Backe
         if model != "sentiment":
             raise
         return None, f"not judged: {error}"
-    if isinstance(backend, System) or "whole-text" not in backend.abilities.kinds:
+    if isinstance(backend, Scorer) or "whole-text" not in backend.abilities.kinds:
         raise UsageError(
             f"{model} does not judge sentiment. `sentiment` and `sentiment:MODEL` do. Name one of "
             "those."

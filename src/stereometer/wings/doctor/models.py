@@ -20,9 +20,9 @@ from stereometer.core.types import (
     ModelCard,
     NamesTokens,
     Request,
+    Scorer,
     Settings,
     Skip,
-    System,
 )
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
@@ -72,7 +72,7 @@ def doctor(
     if model is None:
         return installation()
     opened = open_model(model, 0, options)
-    if isinstance(opened, System):
+    if isinstance(opened, Scorer):
         raise UsageError(
             f"{model} is a baseline that reads the gold labels. "
             "There is nothing to examine in it. Name a model."

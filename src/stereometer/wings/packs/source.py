@@ -31,7 +31,7 @@ from stereometer.kinds.cats.files import COLUMNS as CAT_COLUMNS
 from stereometer.kinds.cats.files import read_cats, read_row
 from stereometer.kinds.cats.items import BLANK, Cat
 from stereometer.kinds.pairs.items import Pair
-from stereometer.kinds.traits.abc.files import Group, read_foreign_groups, read_traits
+from stereometer.kinds.traits.abc.files import SocialGroup, read_foreign_groups, read_traits
 from stereometer.kinds.traits.abc.items import TRAIT_MEASURES, Grid, TraitWords
 from stereometer.kinds.traits.abc.templates import Grammar, read_forms, read_templates
 from stereometer.wings.packs.sentences import read_crows_pairs, shapes_of
@@ -147,11 +147,11 @@ def _read_traits(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[st
     return Grid(groups, traits, templates, grammar).shapes, []
 
 
-def _persons(syntax: Syntax, columns: Sequence[str]) -> Iterator[Group]:
+def _persons(syntax: Syntax, columns: Sequence[str]) -> Iterator[SocialGroup]:
     for person in syntax.persons:
         determiners = tuple((column, person.determiners[column]) for column in columns)
         singular, plural = person.singular, person.plural
-        yield Group(
+        yield SocialGroup(
             singular, "", singular, plural, "", agrees=person.agrees, determiners=determiners
         )
 

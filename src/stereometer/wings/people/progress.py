@@ -22,7 +22,7 @@ from scipy import stats
 
 from stereometer.core.errors import DataError, UsageError
 from stereometer.core.stats.agreement import point_alpha
-from stereometer.kinds.traits.abc.files import Group, read_groups, read_traits
+from stereometer.kinds.traits.abc.files import SocialGroup, read_groups, read_traits
 from stereometer.kinds.traits.abc.items import data_file
 from stereometer.kinds.traits.align.names import EVERYBODY, Names
 from stereometer.kinds.traits.align.ratings import Ratings, read_ratings
@@ -218,7 +218,7 @@ def check_document(
 def names_of(study: Study) -> Names:
     """Those that ship, and the study's own."""
     labels = study.cached(survey.read_groups)
-    groups = [Group(name, "", label, label, "") for name, label in labels.items()]
+    groups = [SocialGroup(name, "", label, label, "") for name, label in labels.items()]
     ours = read_groups(data_file("groups.csv")), read_traits(data_file("traits.csv"))
     return Names((*ours[0], *groups), (*ours[1], *study.cached(survey.read_traits)))
 

@@ -18,7 +18,7 @@ from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.runs.measure import job_for
 from stereometer.core.runs.stored import Run, Stored, runs_of
 from stereometer.core.shapes.sentences import SentenceShape
-from stereometer.core.types import Backend, Job, Result, Score, Settings, System, Variant, digest_of
+from stereometer.core.types import Backend, Job, Result, Score, Scorer, Settings, Variant, digest_of
 from stereometer.core.types.document import typed
 from stereometer.core.types.names import WITHIN_WORD, MeasureName
 from stereometer.wings.curation.runs import runs_on
@@ -190,7 +190,7 @@ def swept_shapes(benchmark: Benchmark) -> list[SentenceShape]:
 
 def jobs_of(
     benchmark: Benchmark,
-    model: Backend | System,
+    model: Backend | Scorer,
     measures: Sequence[str],
     settings: Settings,
     limit: int | None = None,
@@ -218,7 +218,7 @@ def _job(
     benchmark: Benchmark,
     shape: str,
     way: Way,
-    model: Backend | System,
+    model: Backend | Scorer,
     settings: Settings,
     limit: int | None,
     called: str | None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from stereometer.core.errors import UnknownName, UsageError
 from stereometer.core.files import make_room
 from stereometer.core.options import Option
-from stereometer.core.types import Backend, System
+from stereometer.core.types import Backend, Scorer
 
 if TYPE_CHECKING:
     from stereometer.models.local.language_model import LanguageModel
@@ -135,7 +135,7 @@ def check_seed(seed: int) -> None:
         )
 
 
-def with_states(backend: Backend | System) -> LanguageModel:
+def with_states(backend: Backend | Scorer) -> LanguageModel:
     """The model, where it is one whose states can be read."""
     if find_spec("torch") is not None:
         from stereometer.models.local.language_model import LanguageModel
@@ -148,7 +148,7 @@ def with_states(backend: Backend | System) -> LanguageModel:
     )
 
 
-def trainable(backend: Backend | System) -> LanguageModel:
+def trainable(backend: Backend | Scorer) -> LanguageModel:
     """The model, where something that is trained on its states is not the base's."""
     model = with_states(backend)
     from stereometer.wings.mitigation.forms.apply import changes_states

@@ -42,7 +42,7 @@ requests given up without an answer between them."""
 
 
 @dataclass
-class Member:
+class PoolWorker:
     """A worker as the driver sees it."""
 
     since: float
@@ -80,7 +80,7 @@ class Pool:
     ) -> None:
         self.backend, self.crew, self.patience, self.clock = backend, crew, patience, clock
         self.ours = Hello(backend.card.identity, versions)
-        self.members: dict[int, Member] = {}
+        self.members: dict[int, PoolWorker] = {}
         self.queue: deque[Window] = deque()
         self.ready_answers: dict[str, Answer] = {}
         self.happened = Happened()
@@ -187,7 +187,7 @@ class Pool:
                 if member.ready and len(member.windows) == depth and not few:
                     self._give(number, member)
 
-    def _give(self, number: int, member: Member) -> None:
+    def _give(self, number: int, member: PoolWorker) -> None:
         alone = self._others(number) == 0
         window = next((w for w in self.queue if alone or w.asked_before != number), None)
         if window is None:
@@ -300,7 +300,7 @@ class Pool:
                 "Answers so far are kept. Fix that, or run without --workers."
             )
         while len(self.members) < self.crew.size() - self.closed:
-            self.members[self.crew.start()] = Member(self.clock())
+            self.members[self.crew.start()] = PoolWorker(self.clock())
         self.happened.workers = max(self.happened.workers, len(self.members))
 
     def _welcome(self, number: int, hello: Hello) -> None:

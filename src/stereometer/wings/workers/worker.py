@@ -18,7 +18,7 @@ from threading import Thread
 from typing import IO, Any
 
 from stereometer.core.errors import StereometerError
-from stereometer.core.types import ModelSpec, Request, System
+from stereometer.core.types import ModelSpec, Request, Scorer
 from stereometer.wings.workers.crew import Answers, Event, Failed, Hello
 
 ALWAYS = ("stereometer", "numpy")
@@ -46,7 +46,7 @@ class Worker:
 
     def __init__(self, spec: ModelSpec) -> None:
         model = spec.open()
-        if isinstance(model, System):
+        if isinstance(model, Scorer):
             raise TypeError("a system has no requests to answer")
         self.spec, self.backend = spec, model
 

@@ -152,7 +152,7 @@ ARTICLES = ("a", "an")
 
 
 @dataclass(frozen=True)
-class Group:
+class SocialGroup:
     """A group as sentences name it."""
 
     name: str
@@ -185,19 +185,19 @@ class Group:
         return dict(self.determiners).get(column, self.article)
 
 
-PERSON = Group("person", "", "person", "people", "a")
+PERSON = SocialGroup("person", "", "person", "people", "a")
 """Stands for an unnamed person: the prior of the released code."""
 
 
-def read_groups(path: Path) -> tuple[Group, ...]:
+def read_groups(path: Path) -> tuple[SocialGroup, ...]:
     return read(path, GROUP_COLUMNS, _group)
 
 
-def read_foreign_groups(path: Path, determiners: Sequence[str]) -> tuple[Group, ...]:
+def read_foreign_groups(path: Path, determiners: Sequence[str]) -> tuple[SocialGroup, ...]:
     """Of another language, with the determiners that its templates use."""
 
-    def group(row: Row) -> Group:
-        return Group(
+    def group(row: Row) -> SocialGroup:
+        return SocialGroup(
             row.text("name"),
             row.text("domain"),
             row.text("singular"),
@@ -212,8 +212,8 @@ def read_foreign_groups(path: Path, determiners: Sequence[str]) -> tuple[Group, 
     return read(path, (*GROUP_COLUMNS[:4], *determiners), group)
 
 
-def _group(row: Row) -> Group:
-    return Group(
+def _group(row: Row) -> SocialGroup:
+    return SocialGroup(
         row.text("name"),
         row.text("domain"),
         row.text("singular"),
@@ -225,7 +225,7 @@ def _group(row: Row) -> Group:
     )
 
 
-def choose_groups(groups: Sequence[Group], wanted: Iterable[str]) -> tuple[Group, ...]:
+def choose_groups(groups: Sequence[SocialGroup], wanted: Iterable[str]) -> tuple[SocialGroup, ...]:
     """By any of their names, by domain or by list."""
     known = called(groups)
     return chosen(
@@ -236,7 +236,7 @@ def choose_groups(groups: Sequence[Group], wanted: Iterable[str]) -> tuple[Group
     )
 
 
-def called(groups: Iterable[Group]) -> dict[str, str]:
+def called(groups: Iterable[SocialGroup]) -> dict[str, str]:
     """Groups and domains by all that they go by, written plainly."""
     every = list(groups)
     return {plain_name(name): group.name for group in every for name in group.names} | {
@@ -256,12 +256,12 @@ class Rules:
     def __or__(self, other: Rules) -> Rules:
         return Rules(self.barred | other.barred)
 
-    def allow(self, first: Group, second: Group) -> bool:
+    def allow(self, first: SocialGroup, second: SocialGroup) -> bool:
         names = product((first.name, first.domain), (second.name, second.domain))
         return first.name != second.name and self.barred.isdisjoint(map(frozenset, names))
 
 
-def read_rules(path: Path, groups: Sequence[Group]) -> Rules:
+def read_rules(path: Path, groups: Sequence[SocialGroup]) -> Rules:
     """A table of `one, other`; both are groups or domains."""
     known = called(groups)
     barred = set()
@@ -282,7 +282,7 @@ def read_rules(path: Path, groups: Sequence[Group]) -> Rules:
     return Rules(frozenset(barred))
 
 
-def pairs(groups: Sequence[Group], rules: Rules) -> Iterator[Group]:
+def pairs(groups: Sequence[SocialGroup], rules: Rules) -> Iterator[SocialGroup]:
     """All ordered pairs that make sense and that grammar allows; shared forms are kept once."""
     seen: set[str] = set()
     single = {group.name for group in groups}
@@ -299,10 +299,10 @@ def pairs(groups: Sequence[Group], rules: Rules) -> Iterator[Group]:
             yield joined
 
 
-def pair(first: Group, second: Group) -> Group:
+def pair(first: SocialGroup, second: SocialGroup) -> SocialGroup:
     """The first as an adjective before the second: female + doctor, Asian + woman."""
     singular = f"{first.first} {second.singular}"
-    return Group(
+    return SocialGroup(
         singular,
         f"{first.domain} + {second.domain}",
         singular,
@@ -312,7 +312,7 @@ def pair(first: Group, second: Group) -> Group:
     )
 
 
-def _article(group: Group) -> str:
+def _article(group: SocialGroup) -> str:
     """Before its adjective: the table's where the singular begins with it, else by its letters."""
     if group.singular.startswith(group.first):
         return group.article

@@ -14,8 +14,8 @@ from stereometer.core.errors import UsageError
 from stereometer.core.types import ItemDefaults, Slice
 from stereometer.kinds.traits.abc.files import (
     POLES,
-    Group,
     Rules,
+    SocialGroup,
     Trait,
     choose_groups,
     counted,
@@ -67,7 +67,7 @@ class TemplateFrame:
     """A template about a group, which an adjective completes."""
 
     template: Template
-    group: Group
+    group: SocialGroup
     grammar: Grammar = ENGLISH
 
     @property
@@ -133,7 +133,7 @@ class TraitCell(ItemDefaults):
 
 
 def cells(
-    groups: Sequence[Group],
+    groups: Sequence[SocialGroup],
     traits: Sequence[Trait],
     templates: Sequence[Template],
     grammar: Grammar = ENGLISH,
@@ -164,7 +164,7 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
 class Grid:
     """What is crossed with what."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[SocialGroup, ...]
     traits: tuple[Trait, ...]
     templates: tuple[Template, ...]
     grammar: Grammar = ENGLISH
@@ -235,7 +235,7 @@ def _file(names: Sequence[str]) -> Path | None:
     return Path(tables[0]) if tables else None
 
 
-def crossed(grid: Grid, rules: Path | None = None) -> tuple[Group, ...]:
+def crossed(grid: Grid, rules: Path | None = None) -> tuple[SocialGroup, ...]:
     """Every pair of the groups that rules and grammar allow."""
     joined = tuple(pairs(grid.groups, grid.rules(rules)))
     if not joined:

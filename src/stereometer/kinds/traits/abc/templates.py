@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stereometer.core.errors import DataError
 from stereometer.core.tables import read_table
-from stereometer.kinds.traits.abc.files import PERSON, Group, Row, chosen, counted, read
+from stereometer.kinds.traits.abc.files import PERSON, Row, SocialGroup, chosen, counted, read
 
 NUMBERS = ("singular", "plural")
 PLAIN_SLOTS = ("{group}", "{Group}")
@@ -27,7 +27,7 @@ class Grammar:
 
     determiners: Mapping[str, str]
     """By the word in a slot, the column of groups that has it; `WORD plural` for plurals."""
-    persons: tuple[Group, ...]
+    persons: tuple[SocialGroup, ...]
     """An unnamed person, for each way of agreeing; the first where a group has no other."""
     verbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By number, forms that go with it and not with the other."""
@@ -51,16 +51,16 @@ class Grammar:
         plural = " plural" if number == "plural" else ""
         return known.get(f"{word.lower()}{plural}")
 
-    def person(self, group: Group) -> Group:
+    def person(self, group: SocialGroup) -> SocialGroup:
         """An unnamed person, of whom the same is said in the same form."""
         return next((one for one in self.persons if one.agrees == group.agrees), self.persons[0])
 
-    def form(self, adjective: str, group: Group, number: str) -> str:
+    def form(self, adjective: str, group: SocialGroup, number: str) -> str:
         """The adjective as it is said of the group; other texts stay as they are."""
         return self.forms.get(adjective, {}).get(agreement(group, number), adjective)
 
 
-def agreement(group: Group, number: str) -> str:
+def agreement(group: SocialGroup, number: str) -> str:
     return f"{group.agrees} {number}".strip()
 
 
@@ -70,7 +70,7 @@ ENGLISH = Grammar(
 
 
 def read_forms(
-    path: Path, adjectives: Iterable[str], groups: Iterable[Group], numbers: Iterable[str]
+    path: Path, adjectives: Iterable[str], groups: Iterable[SocialGroup], numbers: Iterable[str]
 ) -> dict[str, dict[str, str]]:
     """A table of `adjective` and a column for each agreement; what is asked must be in it."""
     every = list(groups)
@@ -114,7 +114,9 @@ class Template:
         """Whether only a mark follows the blank, so that a causal model can answer."""
         return re.fullmatch(r"\W*", self.text.partition(BLANK)[2]) is not None
 
-    def fill(self, group: Group, adjective: str, grammar: Grammar = ENGLISH) -> FilledTemplate:
+    def fill(
+        self, group: SocialGroup, adjective: str, grammar: Grammar = ENGLISH
+    ) -> FilledTemplate:
         form, text, spans = group.form(self.number), "", {}
         for part in _parts(self.text):
             if part == BLANK:

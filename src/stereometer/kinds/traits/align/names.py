@@ -14,7 +14,7 @@ from typing import Any
 
 from stereometer.core.errors import DataError, did_you_mean
 from stereometer.core.tables import read_table
-from stereometer.kinds.traits.abc.files import Group, Trait
+from stereometer.kinds.traits.abc.files import SocialGroup, Trait
 
 EVERYBODY = "average people"
 """Rated as a yardstick: no template speaks of them."""
@@ -34,7 +34,7 @@ class Names:
 
     def __init__(
         self,
-        groups: Iterable[Group],
+        groups: Iterable[SocialGroup],
         traits: Iterable[Trait],
         run_groups: Iterable[str] = (),
         run_traits: Iterable[str] = (),

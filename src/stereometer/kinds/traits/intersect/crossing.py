@@ -25,7 +25,7 @@ from stereometer.core.stats.means import NO_SPREAD
 from stereometer.core.stats.ranks import tau_rows
 from stereometer.core.stats.tests import false_discovery
 from stereometer.core.types import Score, Settings
-from stereometer.kinds.traits.abc.files import POLES, Group, Trait
+from stereometer.kinds.traits.abc.files import POLES, SocialGroup, Trait
 from stereometer.kinds.traits.intersect.shape import ENUMERABLE, FLIPS
 
 CHUNK = 500
@@ -36,8 +36,8 @@ CHUNK = 500
 class Crossing:
     """Single groups, pairs of them, and what each template gives both."""
 
-    groups: tuple[Group, ...]
-    pairs: tuple[Group, ...]
+    groups: tuple[SocialGroup, ...]
+    pairs: tuple[SocialGroup, ...]
     traits: tuple[Trait, ...]
     single: Floats
     """Templates x groups x traits x poles; NaN where there is no score."""
@@ -100,8 +100,8 @@ def _profile(scores: Floats) -> Floats:
 
 def crossing(
     scores: Iterable[Score],
-    groups: Sequence[Group],
-    pairs: Sequence[Group],
+    groups: Sequence[SocialGroup],
+    pairs: Sequence[SocialGroup],
     traits: Sequence[Trait],
 ) -> Crossing:
     """From the scores of one run over groups and pairs."""
