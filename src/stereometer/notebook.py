@@ -26,8 +26,8 @@ from stereometer.core.types.results import Results
 from stereometer.core.types.shown import Shown, WithFigures
 from stereometer.report.load import groups_of
 from stereometer.report.page import figures_for
+from stereometer.report.system_facts import shipped_facts
 from stereometer.wings.exports.figures import page_of, sized, svgs
-from stereometer.wings.relations.relate import shipped_facts
 
 IN_PYTHON = {"--every-slice": "rows()", "--slices": "rows()", "--json": "as_json()"}
 """What the options that a command recommends are here."""

@@ -13,10 +13,9 @@ import numpy as np
 
 import stereometer
 from stereometer.core.runs.store import folder_name
-from stereometer.core.runs.stored import Run
+from stereometer.core.runs.stored import Run, Side
 from stereometer.core.types import Result, Score
 from stereometer.wings.mitigation.card import SETTING, MitigationCard
-from stereometer.wings.mitigation.verdicts.sides import Side
 from tests.builders.little import QUICK, intra, stereoset_file
 from tests.builders.stored import sealed
 

@@ -17,7 +17,7 @@ from stereometer.core import compare_view as views
 from stereometer.core.errors import UsageError
 from stereometer.core.options import Resamples, Seed, verb
 from stereometer.core.runs import store
-from stereometer.core.runs.stored import Stored, alike_in, runs_alike
+from stereometer.core.runs.stored import Side, Stored, alike_in, runs_alike
 from stereometer.core.shapes.differences import NO_DIFFERENCE, Difference, Flip, Withheld
 from stereometer.core.shapes.shape import Shape
 from stereometer.core.shapes.verdicts import within_family
@@ -128,7 +128,6 @@ def _compare(
     runs: Sequence[Stored], beside: Sequence[Stored], all_pairs: bool, seed: int, resamples: int
 ) -> Comparison:
     from stereometer.wings.mitigation.verdicts import judge
-    from stereometer.wings.mitigation.verdicts.sides import Side, pairs_among
 
     stored = runs_alike([*runs, *beside])
     results = [run.result for run in stored]
@@ -199,6 +198,19 @@ def compared(
         for a, b in chosen
     ]
     return tuple(_adjusted(pairs, settings.level, planned))
+
+
+def pairs_among(
+    sides: Sequence[Side],
+    settings: Settings,
+    all_pairs: bool = False,
+    overall: bool = False,
+    planned: Sequence[Slice] = (),
+) -> tuple[Compared, ...]:
+    """As `compared` gives them: each with the first, or all."""
+    labels, scores = [side.label for side in sides], [side.scores for side in sides]
+    shape, ties = sides[0].run.shape, [side.run.ties for side in sides]
+    return compared(labels, scores, shape, settings, all_pairs, ties, overall, planned)
 
 
 Scores = Mapping[str, Score]

@@ -13,7 +13,7 @@ from stereometer.core.types import Result
 from stereometer.report.attachments import write_beside
 from stereometer.report.load import groups_of
 from stereometer.report.page import page
-from stereometer.wings.relations.relate import read_facts, shipped_facts
+from stereometer.report.system_facts import read_facts, shipped_facts
 
 __all__ = ["write_report"]
 

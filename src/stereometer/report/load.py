@@ -9,8 +9,8 @@ from stereometer.core import catalog
 from stereometer.core.runs.stored import Run, Stored, runs_of, shareable
 from stereometer.core.types import Result
 from stereometer.report.sections.section import Section
+from stereometer.report.system_facts import Facts
 from stereometer.report.systems import Group, System
-from stereometer.wings.relations.relate import Facts
 
 
 def section_for(result: Result) -> Section:

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from stereometer.core import catalog
-from stereometer.core.runs.stored import Run, settings_of
+from stereometer.core.runs.stored import Run, Side, settings_of
 from stereometer.core.shapes.shape import Shape
 from stereometer.core.shift import Audited, load_audit
 from stereometer.core.show.figure import FILLS, Key
 from stereometer.core.show.table import Cell
 from stereometer.core.types import Estimate, Result, Score, Settings, Slice
+from stereometer.report.system_facts import Facts
 from stereometer.wings.mitigation.verdicts import judge
 from stereometer.wings.mitigation.verdicts.judged import Mitigated
-from stereometer.wings.mitigation.verdicts.sides import Side
-from stereometer.wings.relations.relate import Facts
 
 MOST_SYSTEMS = 40
 """Of a group, in words, pictures and items: nobody could tell the marks of more apart."""

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from stereometer.core.compare import compared
 from stereometer.core.errors import UsageError
-from stereometer.core.shapes.differences import Difference
+from stereometer.core.shapes.differences import Closeness, Difference
 from stereometer.core.types import Settings
 from stereometer.wings.mitigation.card import Leak, Measured, MitigationCard, Perplexity, Probe
 from stereometer.wings.mitigation.verdicts import judge, sides
 from stereometer.wings.mitigation.verdicts import view as show
-from stereometer.wings.mitigation.verdicts.judged import Closeness, Effect, KeptMetric, verdict_of
+from stereometer.wings.mitigation.verdicts.judged import Effect, KeptMetric, verdict_of
 from stereometer.wings.mitigation.verdicts.view import LEGEND
 from tests.builders.mitigated import BASE, Items, Truth, card, control_card, model_card, side
 from tests.strategies import FEW

@@ -14,13 +14,8 @@ from scipy.stats import spearmanr
 import stereometer
 from stereometer.core.errors import DataError, UsageError
 from stereometer.core.types import Estimate, Result, Settings
-from stereometer.wings.relations.relate import (
-    ALIKE,
-    Facts,
-    read_facts,
-    related,
-    shipped_facts,
-)
+from stereometer.report.system_facts import Facts, read_facts, shipped_facts
+from stereometer.wings.relations.relate import ALIKE, related
 from stereometer.wings.relations.verb import relate
 
 QUICK = Settings(resamples=200)

@@ -14,11 +14,10 @@ from stereometer.core.errors import ThresholdError, Undecided, UnknownName, Usag
 from stereometer.core.gate import view as views
 from stereometer.core.gate.bars import Bar, BarRule, Outcome, read_rules
 from stereometer.core.runs.stored import Stored, runs_of
-from stereometer.core.shapes.differences import Difference
+from stereometer.core.shapes.differences import Closeness, Difference
 from stereometer.core.show.numbers import signed_interval, with_interval
 from stereometer.core.types import Estimate, Result
 from stereometer.core.types.shown import Tabular
-from stereometer.wings.mitigation.verdicts.judged import Closeness
 
 WORST: tuple[Outcome, ...] = ("missed", "undecided")
 MORE = "A bar is met where the whole interval satisfies it; point(NAME) asks about the value alone."

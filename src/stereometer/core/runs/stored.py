@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -68,6 +68,31 @@ class Run(Shown):
 
     def as_json(self) -> dict[str, Any]:
         return self.result.as_json()
+
+
+@dataclass(frozen=True)
+class Side:
+    """A run under the name that it is shown by, on all or some of its items."""
+
+    label: str
+    run: Run
+    items: Collection[str] | None = None
+    """Those of its items that count; None for all."""
+
+    @property
+    def result(self) -> Result:
+        return self.run.result
+
+    @cached_property
+    def scores(self) -> tuple[Score, ...]:
+        every = self.run.scores
+        if self.items is None:
+            return every
+        return tuple(score for score in every if score.item in self.items)
+
+    def on(self, items: Collection[str]) -> Side:
+        """The run on some of its items."""
+        return replace(self, items={each.item for each in self.scores} & set(items))
 
 
 Stored: TypeAlias = str | Path | Result | Run | list[Result]

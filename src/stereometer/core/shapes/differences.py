@@ -15,6 +15,8 @@ from stereometer.core.types import Settings, Slice
 from stereometer.core.types.document import Document
 
 NO_DIFFERENCE = "not beyond noise"
+FARTHEST = 50.0
+"""No value is farther from 50."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,35 @@ class Difference(Document):
             return replace(self.without_spread(settings, span), p=p, test=test)
         seen = detectable(float(draws.std()), settings.level, POWER)
         return replace(self, low=low, high=high, p=p, test=test, detectable=seen)
+
+
+@dataclass(frozen=True)
+class Closeness(Document):
+    """How much nearer to 50, or farther, the second value is: below 0 is nearer."""
+
+    first: float
+    second: float
+    change: float
+    """The distance of the second value from 50 less that of the first: what goes past 50 as far as
+    it was before has gained nothing."""
+    low: float
+    high: float
+    p: float
+    """Adjusted; that it is not 0."""
+    closer: str
+    """`first` or `second` where that is beyond noise, else `neither`."""
+
+    @classmethod
+    def of(cls, row: Difference) -> Closeness:
+        """From the difference and the sum of both values, each measured from 50: no distance
+        changes by more than the value does."""
+        change = abs(row.second - NULL_VALUE) - abs(row.first - NULL_VALUE)
+        both, most = row.first + row.second - 2 * NULL_VALUE, max(abs(row.low), abs(row.high))
+        least, largest = (both if end is None else end for end in (row.sum_low, row.sum_high))
+        low = max(-most, -FARTHEST, min(row.low, least), min(-row.high, -largest))
+        high = min(most, FARTHEST, max(min(row.high, largest), min(-row.low, -least)))
+        p = 1.0 if row.p_closer_adjusted is None else row.p_closer_adjusted
+        return cls(row.first, row.second, change, low, high, p, row.closer)
 
 
 @dataclass(frozen=True)

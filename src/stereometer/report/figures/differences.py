@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stereometer.core.compare import Compared, family_notes
+from stereometer.core.compare import Compared, family_notes, pairs_among
 from stereometer.core.errors import UsageError
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.show import numbers
@@ -16,7 +16,6 @@ from stereometer.report import tables
 from stereometer.report.charts.forest import Axis, Block, Line, forest
 from stereometer.report.charts.frame import outwards
 from stereometer.report.systems import Group, System
-from stereometer.wings.mitigation.verdicts.sides import pairs_among
 
 FEW_SYSTEMS = 4
 """Up to this many, all pairs are shown; with more, each against the first."""

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Unpack
 
 from stereometer.core import catalog
 from stereometer.core.benchmarks.benchmark import Benchmark, content
+from stereometer.core.compare import pairs_among
 from stereometer.core.errors import DataError, ModelError, UsageError
 from stereometer.core.files import read_json
 from stereometer.core.options import Loading, VariantName, verb
@@ -21,7 +22,7 @@ from stereometer.core.runs.execute import execute, opened_cache
 from stereometer.core.runs.measure import job_for
 from stereometer.core.runs.open import open_benchmark, open_model
 from stereometer.core.runs.store import folder_name
-from stereometer.core.runs.stored import Run, run_of, settings_of
+from stereometer.core.runs.stored import Run, Side, run_of, settings_of
 from stereometer.core.show import numbers
 from stereometer.core.show.table import Table, number, text
 from stereometer.core.show.view import View
@@ -41,7 +42,6 @@ from stereometer.report.systems import Group, System
 from stereometer.wings.board.seals import Entry, Ledger, LedgerHead
 from stereometer.wings.board.tables import HIDDEN, ShownTable, shown_table
 from stereometer.wings.curation.split import MANIFEST
-from stereometer.wings.mitigation.verdicts.sides import Side, pairs_among
 
 LEDGER, JUDGED = "ledger.jsonl", "judged"
 KEPT = (

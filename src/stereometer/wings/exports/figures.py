@@ -27,9 +27,9 @@ from stereometer.report.attachments import ShownNames
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.load import grouped
 from stereometer.report.page import PageSection, asset, libraries, safe_json, script
+from stereometer.report.system_facts import shipped_facts
 from stereometer.wings.exports.markdown import one_cell, table_lines
 from stereometer.wings.exports.metadata import measured
-from stereometer.wings.relations.relate import shipped_facts
 
 LOG = logging.getLogger("stereometer")
 WIDTH = 640

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from stereometer.core.shapes.differences import Closeness
 from stereometer.core.show import numbers
 from stereometer.core.show.figure import Chart, Figure, sure
 from stereometer.core.show.slices import named
@@ -15,7 +16,7 @@ from stereometer.report.charts.frame import outwards
 from stereometer.report.charts.plane import Move, Place, places, plane
 from stereometer.report.systems import Group, System
 from stereometer.wings.mitigation.verdicts import view as show
-from stereometer.wings.mitigation.verdicts.judged import Closeness, Effect, Mitigated
+from stereometer.wings.mitigation.verdicts.judged import Effect, Mitigated
 
 LEAD = (
     "A mitigation is judged by the distance from 50 in its domain: going past 50 is no gain. A "

@@ -5,11 +5,8 @@ lms and ss across systems.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import resources
 from math import factorial
 from pathlib import Path
 from typing import Any
@@ -18,23 +15,21 @@ import numpy as np
 
 from stereometer.core import catalog
 from stereometer.core.errors import UsageError
-from stereometer.core.files import finite
 from stereometer.core.runs import store
 from stereometer.core.runs.stored import Stored, check_counted, runs_alike
 from stereometer.core.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.core.stats.ranks import permutation_p, resampled_points, spearman
 from stereometer.core.stats.tests import Said, corrected
-from stereometer.core.tables import read_table
 from stereometer.core.types import Result, Settings
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.shown import Shown
+from stereometer.report.system_facts import SIZES, Facts, read_facts, shipped_facts
 from stereometer.wings.relations import view as views
 
 FEWEST = 3
 """Systems without which there is nothing to correlate."""
 FEW = 8
 """Fewer systems than this cannot be drawn again in enough ways for an interval that covers."""
-SIZES = ("parameters", "corpus_gb")
 RELATED = ("lms", "ss")
 ALIKE = "no interval: systems of one family are not independent"
 
@@ -305,52 +300,3 @@ def _too_few(row: Correlation, adjusted: float) -> str | None:
         return None
     noun = "systems" if count == row.n else "families of systems"
     return f"undecided: with {count} {noun} p cannot fall below {adjusted:.2g}"
-
-
-# -------------------------------------------------------------------------------------------- sizes
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What is known of a system besides its scores."""
-
-    parameters: float | None = None
-    corpus_gb: float | None = None
-    source: str = ""
-    family: str = ""
-
-
-@cache
-def shipped_facts() -> Mapping[str, Facts]:
-    """`system_facts.csv`: the systems of the StereoSet paper."""
-    text = (
-        resources.files("stereometer.wings.relations")
-        .joinpath("system_facts.csv")
-        .read_text("utf-8")
-    )
-    return {
-        row["system"]: Facts(
-            float(row["parameters"]), float(row["corpus_gb"]), row["source"], row["family"]
-        )
-        for row in csv.DictReader(text.splitlines())
-    }
-
-
-def read_facts(path: Path) -> dict[str, Facts]:
-    """A table with `system` and any of `parameters`, `corpus_gb` and `family`; empty where not
-    known."""
-    facts = {}
-    for line, row in read_table(path, ["system"]):
-        sizes = {name: _size(row.get(name, ""), f"{path}, line {line}: {name}") for name in SIZES}
-        source, family = row.get("source") or path.name, row.get("family") or ""
-        facts[row["system"]] = Facts(**sizes, source=source, family=family)
-    return facts
-
-
-def _size(text: str, where: str) -> float | None:
-    if not text.strip():
-        return None
-    value = finite(text, where, "A size is a number above 0. Fix it or leave it empty.")
-    if value <= 0:
-        raise UsageError(f"{where} is {text}. A size is above 0. Fix it or leave it empty.")
-    return value

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from stereometer.core import catalog
 from stereometer.core.errors import UsageError
+from stereometer.core.runs.stored import Side
 from stereometer.core.shapes.sentences import plain_name
 from stereometer.core.shapes.verdicts import NULL_VALUE
 from stereometer.core.show.numbers import slice_name
@@ -21,10 +22,10 @@ from stereometer.wings.mitigation.verdicts.judged import (
 )
 from stereometer.wings.mitigation.verdicts.sides import (
     Held,
-    Side,
     Trio,
     fact_agreement,
     item_parts,
+    mitigation_of,
     other_lms,
     own_lms,
     shared_sentences,
@@ -103,20 +104,22 @@ class Together:
 
 
 def together(sides: Sequence[Side]) -> Iterator[Together]:
+    cards = [(side, card) for side in sides if (card := mitigation_of(side))]
     for base in sides:
-        of_base = [side for side in sides if side.card and is_base(base.result, side.card)]
-        mitigated = tuple(side for side in of_base if side.card and not side.card.control_of)
+        of_base = [(side, card) for side, card in cards if is_base(base.result, card)]
+        mitigated = tuple(side for side, card in of_base if not card.control_of)
         if mitigated:
-            controls = tuple(side for side in of_base if side.card and side.card.control_of)
+            controls = tuple(side for side, card in of_base if card.control_of)
             yield Together(base, mitigated, controls)
 
 
 def targets(side: Side) -> list[Slice]:
     """The slices that a mitigation is meant to change: its domains, or all items of a benchmark
     that is about one of them."""
-    if side.card is None:
+    card = mitigation_of(side)
+    if card is None:
         return []
-    wanted = {plain_name(domain) for domain in side.card.domains}
+    wanted = {plain_name(domain) for domain in card.domains}
     key = side.run.shape.domains
     known = {score.slices[key] for score in side.scores if key in score.slices}
     slices: list[Slice] = [{key: name} for name in sorted(known) if plain_name(name) in wanted]
@@ -136,10 +139,10 @@ def notes(sides: Sequence[Side]) -> list[str]:
     """Why a mitigated system has no verdict."""
     judged = {side.label for group in together(sides) for side in group.mitigated}
     return [
-        f"{side.label} has a mitigation of {side.card.base}, which is not compared with it: "
+        f"{side.label} has a mitigation of {card.base}, which is not compared with it: "
         "there is no verdict on the mitigation."
         for side in sides
-        if side.card and not side.card.control_of and side.label not in judged
+        if (card := mitigation_of(side)) and not card.control_of and side.label not in judged
     ]
 
 
@@ -162,14 +165,15 @@ def mitigated(
 def _control(side: Side, controls: Sequence[Side]) -> Side | None:
     """That of the same seed, if there are several."""
     card = _card(side)
-    known = [other for other in controls if not why_no_control(card, other.card)]
+    known = [other for other in controls if not why_no_control(card, mitigation_of(other))]
     return min(known, key=lambda other: _card(other).seed != card.seed, default=None)
 
 
 def _card(side: Side) -> MitigationCard:
-    if side.card is None:
+    card = mitigation_of(side)
+    if card is None:
         raise ValueError(f"{side.label} is not mitigated")
-    return side.card
+    return card
 
 
 def _judged(trio: Trio, settings: Settings) -> Mitigated:

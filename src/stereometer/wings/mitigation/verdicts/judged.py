@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from stereometer.core.shapes.differences import NO_DIFFERENCE, Difference, Withheld
-from stereometer.core.shapes.verdicts import NULL_VALUE
+from stereometer.core.shapes.differences import NO_DIFFERENCE, Closeness, Difference, Withheld
 from stereometer.core.show.view import Piece
 from stereometer.core.types import Slice
 from stereometer.core.types.document import Document
 from stereometer.wings.mitigation.card import Perplexity, Probe
 
-FARTHEST = 50.0
-"""No value is farther from 50."""
 MARGIN = 1.0
 """Points of lms that a mitigation may cost."""
 DAMAGED, NOT_EXCLUDED = "damaged", "damage not excluded"
@@ -22,35 +19,6 @@ ORDER = (DAMAGED, WORSE, NO_DIFFERENCE, NOT_BEYOND_CONTROL, NOT_EXCLUDED, IMPROV
 """The first that holds in any targeted domain is the verdict: what is not seen in one does not hide
 that another got worse. That damage is not excluded takes an improvement away, and says nothing of a
 change that did nothing."""
-
-
-@dataclass(frozen=True)
-class Closeness(Document):
-    """How much nearer to 50, or farther, the second value is: below 0 is nearer."""
-
-    first: float
-    second: float
-    change: float
-    """The distance of the second value from 50 less that of the first: what goes past 50 as far as
-    it was before has gained nothing."""
-    low: float
-    high: float
-    p: float
-    """Adjusted; that it is not 0."""
-    closer: str
-    """`first` or `second` where that is beyond noise, else `neither`."""
-
-    @classmethod
-    def of(cls, row: Difference) -> Closeness:
-        """From the difference and the sum of both values, each measured from 50: no distance
-        changes by more than the value does."""
-        change = abs(row.second - NULL_VALUE) - abs(row.first - NULL_VALUE)
-        both, most = row.first + row.second - 2 * NULL_VALUE, max(abs(row.low), abs(row.high))
-        least, largest = (both if end is None else end for end in (row.sum_low, row.sum_high))
-        low = max(-most, -FARTHEST, min(row.low, least), min(-row.high, -largest))
-        high = min(most, FARTHEST, max(min(row.high, largest), min(-row.low, -least)))
-        p = 1.0 if row.p_closer_adjusted is None else row.p_closer_adjusted
-        return cls(row.first, row.second, change, low, high, p, row.closer)
 
 
 @dataclass(frozen=True)

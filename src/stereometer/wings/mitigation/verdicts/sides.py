@@ -5,15 +5,14 @@ on those that share words with its lists, and on those of other runs in the same
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from itertools import islice
 
 from stereometer.core import catalog
-from stereometer.core.compare import Compared, compared
+from stereometer.core.compare import Compared, pairs_among
 from stereometer.core.errors import StereometerError, UsageError
 from stereometer.core.runs import store
-from stereometer.core.runs.stored import Run, run_of
+from stereometer.core.runs.stored import Run, Side, run_of
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.types import Result, Score, Settings, Slice
 from stereometer.kinds.facts.shape import AGREEMENT, FACT
@@ -22,33 +21,9 @@ from stereometer.wings.mitigation.swapping import Lists
 from stereometer.wings.mitigation.verdicts.judged import Effect, ItemsPart, KeptMetric
 
 
-@dataclass(frozen=True)
-class Side:
-    """A run under the name that it is shown by, on all or some of its items."""
-
-    label: str
-    run: Run
-    items: Collection[str] | None = None
-    """Those of its items that count; None for all."""
-
-    @property
-    def result(self) -> Result:
-        return self.run.result
-
-    @cached_property
-    def scores(self) -> tuple[Score, ...]:
-        every = self.run.scores
-        if self.items is None:
-            return every
-        return tuple(score for score in every if score.item in self.items)
-
-    @cached_property
-    def card(self) -> MitigationCard | None:
-        return card_of(self.result.model_card)
-
-    def on(self, items: Collection[str]) -> Side:
-        """The run on some of its items."""
-        return replace(self, items={each.item for each in self.scores} & set(items))
+def mitigation_of(side: Side) -> MitigationCard | None:
+    """What was done to the model, if anything was."""
+    return card_of(side.result.model_card)
 
 
 @dataclass(frozen=True)
@@ -99,19 +74,6 @@ class Trio:
         return Held(pair, tuple(map(Effect.beside, effects, *zip(*beside, strict=True))))
 
 
-def pairs_among(
-    sides: Sequence[Side],
-    settings: Settings,
-    all_pairs: bool = False,
-    overall: bool = False,
-    planned: Sequence[Slice] = (),
-) -> tuple[Compared, ...]:
-    """As `compared` gives them: each with the first, or all."""
-    labels, scores = [side.label for side in sides], [side.scores for side in sides]
-    shape, ties = sides[0].run.shape, [side.run.ties for side in sides]
-    return compared(labels, scores, shape, settings, all_pairs, ties, overall, planned)
-
-
 ALL, WITH, WITHOUT, UNKNOWN = "all", "with a list word", "without a list word", "texts not stored"
 
 
@@ -136,7 +98,8 @@ def item_parts(
     the lists and on those that do not."""
     yield _part(ALL, slices, trio.base, held)
     known: dict[str, bool] = {}  # whether an item has a word of the lists
-    words = Lists(trio.after.card.words if trio.after.card else ())
+    card = mitigation_of(trio.after)
+    words = Lists(card.words if card else ())
     scores = (*trio.base.scores, *trio.after.scores)
     for score in scores:
         if score.texts and score.item not in known:
@@ -181,7 +144,8 @@ def other_lms(base: Side, after: Side, settings: Settings) -> KeptMetric | None:
 
 def fact_agreement(base: Side, after: Side, settings: Settings) -> KeptMetric | None:
     """With facts about the mitigation's own attribute; those about another are left out."""
-    own = after.card.attribute if after.card else ""
+    card = mitigation_of(after)
+    own = card.attribute if card else ""
     return _kept(base, after, lambda kind: AGREEMENT if kind == FACT else "", settings, own)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stereometer.core.shapes.differences import Closeness
 from stereometer.core.shapes.verdicts import NULL_VALUE
 from stereometer.core.show.numbers import count, p_words, signed_interval, slice_name
 from stereometer.core.show.table import Cell, Table, number, text
@@ -12,7 +13,6 @@ from stereometer.wings.mitigation.verdicts.judged import (
     IMPROVED,
     ORDER,
     WORSE,
-    Closeness,
     Effect,
     ItemsPart,
     KeptMetric,
