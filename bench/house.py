@@ -1,7 +1,8 @@
-"""The sizes of a tree of source code: `python -m bench.house FOLDER`.
+"""The sizes of a tree of source code: `python -m bench.house src`.
 
-`python -m bench.house FOLDER --hops` also counts what one item passes through, in the package that
-is imported. Decision 12 has the first of these figures of three versions. Format a tree first, so that lines mean the same:
+`--hops` also counts what one item passes through, in the package that is imported; `--before REV`
+sets a revision of the repository beside the tree. Decision 12 has the first of these figures of
+three versions. Lines mean the same only where both are formatted:
 `ruff format --isolated --line-length 100 FOLDER`.
 """
 
@@ -10,13 +11,17 @@ from __future__ import annotations
 import ast
 import os
 import re
+import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from glob import glob
 from importlib.util import find_spec
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from statistics import median
@@ -26,6 +31,7 @@ from unittest.mock import patch
 from bench.command import stereometer
 
 LONG_FUNCTION, LONG_FILE, LONG_LINE, RUN, SHORT = 50, 400, 100, 6, 4
+PACKAGE, SHELVES = "stereometer", ("kinds", "wings")
 STORED = (
     "run starter -m fake --limit 1 --out one",
     "run starter -m random --limit 1 --measure cat-pseudo-likelihood --out other",
@@ -56,7 +62,7 @@ def sizes(folder: Path) -> Iterator[tuple[str, int | float]]:
         path
         for path, rows in lines.items()
         for row in rows
-        if "shapes" not in path.relative_to(folder).parts and GUESS.search(row)
+        if not {"shapes", "kinds"} & {*path.relative_to(folder).parts} and GUESS.search(row)
     ]
     yield "files", len(texts)
     yield "lines", sum(map(len, lines.values()))
@@ -84,6 +90,22 @@ def sizes(folder: Path) -> Iterator[tuple[str, int | float]]:
         _lone_helpers(texts.values()),
     )
     yield f"lines in runs of {RUN} or more that stand twice", _repeated(list(lines.values()))
+    yield from _rooms({path: len(rows) for path, rows in lines.items()})
+
+
+def _rooms(lines: Mapping[Path, int]) -> Iterator[tuple[str, int]]:
+    """Lines of each room, each kind and each wing; the core with a kind is what one must read to
+    change `run`. Nothing of a tree that has other rooms."""
+    sizes: Counter[str] = Counter()
+    for path, size in lines.items():
+        inner = path.parts[path.parts.index(PACKAGE) + 1 : -1] if PACKAGE in path.parts else ()
+        if size and inner:
+            sizes["/".join(inner[: 1 + (inner[0] in SHELVES)])] += size
+    kinds = [size for room, size in sizes.items() if room.startswith("kinds/")]
+    if kinds:
+        yield "to read before changing run: core and cats", sizes["core"] + sizes["kinds/cats"]
+        yield "to read before changing run: core and the largest kind", sizes["core"] + max(kinds)
+    yield from ((f"lines of {room}", size) for room, size in sorted(sizes.items()))
 
 
 def _functions(text: str) -> Iterator[int]:
@@ -222,14 +244,32 @@ def _entered(words: list[str]) -> set[CodeType]:
     return entered
 
 
-def main(asked: list[str]) -> None:
-    folder = Path(asked[0])
+def figures(folder: Path, entered: bool = False) -> dict[str, object]:
     docs = [docs for parent in folder.resolve().parents if (docs := parent / "docs").is_dir()]
-    figures: Iterator[tuple[str, object]] = chain(
-        sizes(folder), words(docs[0]) if docs else (), hops() if "--hops" in asked else ()
-    )
-    for what, figure in figures:
-        print(f"{what}: {figure}")
+    return dict(chain(sizes(folder), words(docs[0]) if docs else (), hops() if entered else ()))
+
+
+def earlier(revision: str, folder: Path) -> dict[str, object]:
+    """Of the same folder in another revision of the repository that the tree is in."""
+    with tempfile.TemporaryDirectory() as copy:
+        inside = ["git", "-C", str(folder), "rev-parse", "--show-toplevel"]
+        top = Path(subprocess.check_output(inside, text=True).strip())
+        packed = subprocess.check_output(["git", "-C", str(top), "archive", revision])
+        with tarfile.open(fileobj=BytesIO(packed)) as archive:
+            archive.extractall(copy, filter="data")
+        return figures(Path(copy) / folder.resolve().relative_to(top))
+
+
+def main(arguments: list[str]) -> None:
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--hops", action="store_true")
+    parser.add_argument("--before", metavar="REV")
+    asked = parser.parse_args(arguments)
+    now = figures(asked.folder, asked.hops)
+    before = earlier(asked.before, asked.folder) if asked.before else {}
+    for what, figure in now.items():
+        print(f"{what}: {figure}" + (f" (before: {before[what]})" if what in before else ""))
 
 
 if __name__ == "__main__":

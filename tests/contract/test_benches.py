@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -163,6 +164,28 @@ def test_sizes_and_hops_of_the_house(capsys: pytest.CaptureFixture[str]) -> None
     figures = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
     assert int(figures["class names used twice"]) < int(figures["functions"])
     assert {"run", "report", "compare", "align", "show"} <= {*figures}
+
+
+def test_the_house_beside_what_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "me")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "me@example.org")
+    core = tmp_path / "src" / "stereometer" / "core"
+    for kind, lines in (("cats", 2), ("traits", 3)):
+        (folder := core.parent / "kinds" / kind).mkdir(parents=True)
+        (folder / "items.py").write_text("one = 1\n" * lines, "utf-8")
+    core.mkdir()
+    (core / "run.py").write_text("def run():\n    return 1\n", "utf-8")
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    (core / "other.py").write_text("class Other: ...\n", "utf-8")
+    house.main([str(tmp_path / "src"), "--before", "HEAD"])
+    told = capsys.readouterr().out
+    assert "files: 4 (before: 3)" in told
+    assert "core and the largest kind: 6 (before: 5)" in told
+    assert "core and cats: 5 (before: 4)" in told
 
 
 def test_numbers_are_the_same_again_under_a_map_of_names(tmp_path: Path) -> None:
