@@ -101,6 +101,11 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "checkpoint": "stereometer.models.local.opener:CHECKPOINT",
         "sentiment": "stereometer.models.local.opener:CLASSIFIER",
         "server": "stereometer.models.server.opener:SERVER",
+        "openai": "stereometer.models.server.opener:OPENAI",
+        "anthropic": "stereometer.models.server.opener:ANTHROPIC",
+        "gemini": "stereometer.models.server.opener:GEMINI",
+        "openrouter": "stereometer.models.server.opener:OPENROUTER",
+        "ollama": "stereometer.models.server.opener:OLLAMA",
     },
     "model": {
         "smollm2-135m": "stereometer.models.local.defaults:SMOLLM2",

@@ -459,14 +459,6 @@ def test_fifteen_megabytes_are_refused_in_time(
     assert time.process_time() - began < 5  # it takes 0.3
 
 
-def test_openais_key_goes_to_nobody_else(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(opener.KEY_VARIABLE, raising=False)
-    monkeypatch.setenv(opener.OPENAI_VARIABLE, "not-for-you")
-    server = stub()
-    opened(server)
-    assert all("Authorization" not in headers for _, _, headers in server.seen)
-
-
 # ------------------------------------------------------------------------------ cache, capabilities
 
 

@@ -20,6 +20,7 @@ from stereometer.core.errors import (
     StereometerError,
     UnknownName,
     UsageError,
+    did_you_mean,
     respelled,
 )
 from stereometer.core.runs.cache import Cache
@@ -48,8 +49,6 @@ CHECKPOINT = "checkpoint"
 NAMED = "stereometer.models.baselines:NAMED"
 """What opens a backend of the catalog in another process."""
 FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".xlsx", ".xls")
-ADDRESSES = {"openai": "https://api.openai.com/v1", "ollama": "http://localhost:11434/v1"}
-"""Of servers that other tools know by a scheme."""
 LIKELY_TYPO = 0.7
 """How alike a plain name must be to a known one to be a slip rather than a model on the hub."""
 
@@ -205,10 +204,12 @@ def _no_scheme(name: str, scheme: str, rest: str) -> UsageError:
             f"{shown(name)} is an address and no model. A model behind a server is named by its "
             f"address and its name there. Write server:{example}."
         )
-    address = rest if "#" in rest else f"{ADDRESSES.get(scheme, 'https://HOST/v1')}#{rest}"
+    near = did_you_mean(scheme, {each: f"{each}:{rest}" for each in catalog.names("opener")})
+    whole = rest if "#" in rest else f"https://HOST/v1#{rest}"
+    address = f"http://{name}" if rest[:1].isdigit() else whole  # HOST:PORT is no scheme
     return UsageError(
-        f"No kind of model is written with '{scheme}:'. A model on the hub is org/name, and one "
-        f"behind a server is named by the server's address. For a server write server:{address}."
+        f"No kind of model is written with '{scheme}:'. "
+        f"{near or 'A model on the hub is org/name.'} For a server write server:{address}."
     )
 
 

@@ -24,7 +24,7 @@ from stereometer.core.types import (
     digest_of,
 )
 from stereometer.models.server.budget import Size, budget_of, guessed, size_of
-from stereometer.models.server.opener import ServerOptions, shown
+from stereometer.models.server.opener import ServerOptions, check_key, shown
 from stereometer.models.server.probe import SUPPOSED, Finding, alike, known_likelihoods, probe
 from stereometer.models.server.refusals import TooLong
 from stereometer.models.server.scoring import row, scored
@@ -49,6 +49,8 @@ def open_server(spec: str, options: ServerOptions, memory: Memory | None = None)
     wire = wires[0] if len(wires) == 1 else Wires(wires)
     if options.dry_run:
         return Server(wire, model, SUPPOSED)
+    for each in wires:
+        check_key(each.base)
     if isinstance(wire, Wires):
         check_alike(wires, model, options.start_token)
     return Server(wire, model, known(wire, model, memory, options.start_token))

@@ -1,4 +1,5 @@
-"""Opens `server:URL#model`: a server's options, and its key. Imports no HTTP library."""
+"""Opens `server:URL#model` and the short forms of known services: a server's options, and its key.
+Imports no HTTP library."""
 
 from __future__ import annotations
 
@@ -35,33 +36,83 @@ class ServerOptions:
     """Whether it is only planned with: then nothing is sent, not even to see what it offers."""
 
 
+@dataclass(frozen=True)
+class Provider:
+    """A service whose models are written `SCHEME:NAME`, short for `server:ADDRESS#NAME`."""
+
+    address: str
+    variable: str = ""
+    """Where its key is by habit; empty where it needs none."""
+
+
+PROVIDERS = {
+    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "anthropic": Provider("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+    "gemini": Provider("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+    "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "ollama": Provider("http://localhost:11434/v1"),
+}
+
+
 class ServerOpener(Opener):
     def open(self, spec: str, options: ServerOptions, memory: Memory | None = None) -> Backend:
         """`memory` holds by which likelihoods a model was first known: see `identity`."""
         from stereometer.models.server.backend import open_server
 
-        return open_server(spec, options, memory)
+        return open_server(self.whole(spec), options, memory)
+
+    def whole(self, spec: str) -> str:
+        """With the address, where the scheme stands for one."""
+        known = PROVIDERS.get(self.scheme)
+        return f"{known.address}#{spec}" if known else spec
+
+    def check(self, spec: str) -> None:
+        if not spec:
+            raise UsageError(
+                f"'{self.scheme}:' names no model. The model's name follows the colon. For "
+                f"instance {self.scheme}:{'NAME' if self.scheme in PROVIDERS else 'URL#NAME'}."
+            )
 
 
-SERVER = ServerOpener("server", ServerOptions, ("httpx2", "stamina"), "server")
+SERVER, OPENAI, ANTHROPIC, GEMINI, OPENROUTER, OLLAMA = (
+    ServerOpener(scheme, ServerOptions, ("httpx2", "stamina"), "server")
+    for scheme in ("server", *PROVIDERS)
+)
 
 
 # --------------------------------------------------------------------------------------------- keys
 
 KEY_VARIABLE = "STEREOMETER_SERVER_KEY"
-OPENAI_VARIABLE, OPENAI_HOST = "OPENAI_API_KEY", "api.openai.com"
+"""For any server that has no variable of its own, or whose own is not set."""
+AZURE_VARIABLE, AZURE_HEADER = "AZURE_OPENAI_API_KEY", "api-key"
+AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 PIECE = 8
 """So many characters of a key in a row are shown in no message;"""
 PIECE_OF_ANSWER = 16
 """and so many in no answer: answers are data, and a key may hold a word."""
 
 
+def variable_for(base: str) -> str:
+    """The variable that holds the key of this very host; empty where it has none."""
+    if is_azure(base):
+        return AZURE_VARIABLE
+    own = (each.variable for each in PROVIDERS.values() if _host(each.address) == _host(base))
+    return next(own, "")
+
+
+def is_azure(base: str) -> bool:
+    return (urlsplit(base).hostname or "").endswith(AZURE_HOSTS)
+
+
+def _host(address: str) -> tuple[str, str]:
+    """With how it is reached: a key is not sent in the clear to a host that takes it encrypted."""
+    parts = urlsplit(address)
+    return parts.scheme, parts.netloc.lower().removesuffix(":443")
+
+
 def key_for(base: str) -> str:
-    """Ours for any server; OpenAI's own only for OpenAI."""
-    names = [KEY_VARIABLE]
-    if urlsplit(base).hostname == OPENAI_HOST:
-        names.append(OPENAI_VARIABLE)
-    for name in names:
+    """That of the host itself, which goes to nobody else, or the one for any server."""
+    for name in filter(None, (variable_for(base), KEY_VARIABLE)):
         key = os.environ.get(name, "").strip()
         if not (key.isascii() and key.isprintable()):
             raise UsageError(
@@ -71,6 +122,21 @@ def key_for(base: str) -> str:
         if key:
             return key
     return ""
+
+
+def headers_for(base: str, key: str) -> dict[str, str]:
+    if not key:
+        return {}
+    return {AZURE_HEADER: key} if is_azure(base) else {"Authorization": f"Bearer {key}"}
+
+
+def check_key(base: str) -> None:
+    """Raises where a service that answers nobody without a key would be asked without."""
+    own = variable_for(base)
+    if own and not key_for(base):
+        raise UsageError(
+            f"{base} answers nobody without a key: set {own} (or {KEY_VARIABLE}) to yours."
+        )
 
 
 def shown(address: str) -> str:

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from stereometer.core.errors import ModelError
-from stereometer.models.server.opener import KEY_VARIABLE
+from stereometer.models.server.opener import KEY_VARIABLE, variable_for
 
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 LONGEST_WAIT = 120.0
@@ -86,7 +86,7 @@ def refusal(base: str, code: int, text: str, reason: str, retry_after: str | Non
     if code in (401, 403):
         return ModelError(
             f"{base} refused the request ({code}: {reason}). The key is missing, wrong or not for "
-            f"this model. Set {KEY_VARIABLE} to the right one."
+            f"this model. Set {variable_for(base) or KEY_VARIABLE} to the right one."
         )
     if means_too_long(code, text):
         return TooLong()

@@ -24,7 +24,14 @@ import stamina
 
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.models.server.budget import Budget, first_choice
-from stereometer.models.server.opener import KEY_VARIABLE, key_for, masked, masked_answer, shown
+from stereometer.models.server.opener import (
+    KEY_VARIABLE,
+    headers_for,
+    key_for,
+    masked,
+    masked_answer,
+    shown,
+)
 from stereometer.models.server.refusals import (
     Empty,
     Late,
@@ -229,9 +236,11 @@ class Wire:
         """An idle one, or a new one."""
         with suppress(IndexError):
             return self._idle.pop()
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         client = httpx2.Client(
-            timeout=self.timeout, headers=headers, follow_redirects=False, verify=self._trusted
+            timeout=self.timeout,
+            headers=headers_for(self.base, self._key),
+            follow_redirects=False,
+            verify=self._trusted,
         )
         self._clients.append(client)
         return client
