@@ -84,19 +84,26 @@ def declared(verb: Callable[..., Any]) -> Iterator[VerbParameter]:
     hints = get_type_hints(verb, include_extras=True)
     for name, parameter in signature(verb).parameters.items():
         hint, kind = hints.get(name), parameter.kind
-        bare, option = _parts(hint)
         if kind is Parameter.VAR_KEYWORD:
-            # Classes whose fields are keywords: a TypedDict, or `Annotated[Any, ADataclass, ...]`.
-            is_typed = get_origin(hint) is Unpack
-            for group in get_args(hint) if is_typed else getattr(hint, "__metadata__", ()):
-                for field, inner in get_type_hints(group, include_extras=True).items():
-                    bare, option = _parts(inner)
-                    if option is not None:
-                        default = getattr(group, field, option.default)
-                        yield VerbParameter(field, bare, option, default)
-        elif option is not None:
-            of = Sequence[bare] if kind is Parameter.VAR_POSITIONAL else bare  # type: ignore[valid-type]
-            yield VerbParameter(name, of, option, parameter.default, kind)
+            for group in _groups(hint):
+                yield from _fields(group)
+            continue
+        bare, option = _parts(hint)
+        if option is not None:
+            taken = Sequence[bare] if kind is Parameter.VAR_POSITIONAL else bare  # type: ignore[valid-type]
+            yield VerbParameter(name, taken, option, parameter.default, kind)
+
+
+def _groups(hint: Any) -> Sequence[Any]:
+    """Classes whose fields are keywords: a TypedDict, or `Annotated[Any, ADataclass, ...]`."""
+    return get_args(hint) if get_origin(hint) is Unpack else getattr(hint, "__metadata__", ())
+
+
+def _fields(group: Any) -> Iterator[VerbParameter]:
+    for name, hint in get_type_hints(group, include_extras=True).items():
+        bare, option = _parts(hint)
+        if option is not None:
+            yield VerbParameter(name, bare, option, getattr(group, name, option.default))
 
 
 def _parts(hint: Any) -> tuple[Any, Option | None]:

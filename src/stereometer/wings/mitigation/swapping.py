@@ -81,10 +81,13 @@ class Swaps:
             for entry, pattern in self._entries.get(begun.group().lower(), ()):
                 if match := pattern.match(text, begun.start()):
                     end = match.end()
-                    rows, names = self._places[entry], self.attribute.classes
-                    own = frozenset(names[_words(row).index(entry)] for row in rows)
-                    yield Spot(begun.start(), end, entry, own, entry in self._held_out, rows)
+                    yield self._spot(entry, begun.start(), end)
                     break
+
+    def _spot(self, entry: str, start: int, end: int) -> Spot:
+        rows, names = self._places[entry], self.attribute.classes
+        own = frozenset(names[_words(row).index(entry)] for row in rows)
+        return Spot(start, end, entry, own, entry in self._held_out, rows)
 
     def label(self, text: str, held_out: bool | None = None) -> str | None:
         """The only class whose words a text holds; with `held_out` only where all of them are, or

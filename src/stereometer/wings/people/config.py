@@ -82,6 +82,13 @@ PANELS: dict[str, tuple[str, ...]] = {
 }
 """How people arrive: what each panel puts into the address of the study. The first says who it is;
 the same person may come back in another session."""
+SIGNED = "link"
+"""The panel whose addresses we write and sign."""
+
+
+def person_parameter(panel: str) -> tuple[str, ...]:
+    """What says who it is; nothing where anybody may come."""
+    return PANELS[panel][:1]
 
 
 class Panel(_Section):

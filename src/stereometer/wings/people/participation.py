@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from stereometer.wings.people.config import PANELS
+from stereometer.wings.people.config import person_parameter
 from stereometer.wings.people.database import (
     Database,
     answers,
@@ -62,7 +62,7 @@ class PanelArrival:
     @property
     def identity(self) -> str:
         """What says who it is, whichever session they come in."""
-        names = PANELS[self.panel][:1] or tuple(self.ids)
+        names = person_parameter(self.panel) or tuple(self.ids)
         return json.dumps({name: self.ids[name] for name in names})
 
     @property
@@ -275,7 +275,7 @@ class Participation:
     def member(self, name: str) -> str | None:
         """The number of who has that id of the panel, or that hash in the table of payments."""
         panel = self.study.config.panel.name
-        identity = json.dumps(dict.fromkeys(PANELS[panel][:1] or ("visit",), name))
+        identity = json.dumps(dict.fromkeys(person_parameter(panel) or ("visit",), name))
         hashes = (name, self.study.secrets.person(panel, identity))
         with self.database.read() as connection:
             return connection.execute(

@@ -15,7 +15,7 @@ from itsdangerous import BadSignature, URLSafeSerializer
 
 from stereometer.core.errors import DataError
 from stereometer.core.files import read_json
-from stereometer.wings.people.config import PANELS
+from stereometer.wings.people.config import PANELS, SIGNED
 
 FILE = "secrets.json"
 MOST_CHARACTERS = 128
@@ -63,15 +63,19 @@ def _invitations(session_key: str) -> URLSafeSerializer:
 
 def arrival_ids(panel: str, query: Mapping[str, str], session_key: str) -> dict[str, str] | None:
     """The ids of who arrives; None where the address lacks one or it is not ours."""
-    if not PANELS[panel]:
+    parameters = PANELS[panel]
+    if not parameters:
         return {"visit": secrets.token_hex(16)}
-    ids = {name: query.get(name, "")[:MOST_CHARACTERS] for name in PANELS[panel]}
+    ids = {name: query.get(name, "")[:MOST_CHARACTERS] for name in parameters}
     if not all(value.isprintable() and value.strip() for value in ids.values()):
         return None
-    if panel != "link":
-        return ids
+    return _invited(ids["invite"], session_key) if panel == SIGNED else ids
+
+
+def _invited(token: str, session_key: str) -> dict[str, str] | None:
+    """The number in a personal link, if we signed it."""
     try:
-        return {"invite": str(_invitations(session_key).loads(ids["invite"]))}
+        return {"invite": str(_invitations(session_key).loads(token))}
     except BadSignature:
         return None
 

@@ -198,12 +198,16 @@ def _candidates(measured: Conditions) -> Sequence[Value]:
 
 def _asked_so(value: Value, measured: Conditions) -> bool:
     """Of answers from elsewhere not every setting is known."""
-    for name, required in value.requires.items():
-        setting = measured.settings.get(name)
-        text = " ".join(sorted(setting)) if isinstance(setting, list | tuple) else str(setting)
-        if text != required and (name in measured.settings or not measured.claimed):
-            return False
-    return True
+    settings = measured.settings
+    return all(
+        _setting_text(settings.get(name)) == required
+        for name, required in value.requires.items()
+        if name in settings or not measured.claimed
+    )
+
+
+def _setting_text(setting: Any) -> str:
+    return " ".join(sorted(setting)) if isinstance(setting, list | tuple) else str(setting)
 
 
 def _beside(

@@ -175,14 +175,16 @@ def split_half(cells: RatedCells, rng: np.random.Generator, halves: int = HALVES
 
     Of odd numbers the larger half is the second.
     """
-    first, second = [], []
-    for table in cells.tables:
-        weights = np.tile((np.arange(len(table)) < len(table) // 2).astype(np.int64), (halves, 1))
-        weights = rng.permuted(weights, axis=1)
-        first.append(drawn_means(table, weights))
-        second.append(drawn_means(table, 1 - weights))
-    sides = (np.stack(side, axis=1) for side in (first, second))
-    return Halves(cells.groups, cells.traits, *sides)
+    sides = zip(*(_halves(table, halves, rng) for table in cells.tables), strict=True)
+    first, second = (np.stack(side, axis=1) for side in sides)
+    return Halves(cells.groups, cells.traits, first, second)
+
+
+def _halves(table: Floats, halves: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Means over one half of the raters of a group, and over the other, a row per split."""
+    weights = np.tile((np.arange(len(table)) < len(table) // 2).astype(np.int64), (halves, 1))
+    weights = rng.permuted(weights, axis=1)
+    return drawn_means(table, weights), drawn_means(table, 1 - weights)
 
 
 # ----------------------------------------------------------------------------------- precision at 3
