@@ -32,13 +32,13 @@ from stereometer.core.runs.cache import Cache
 from stereometer.core.runs.runner import Engine, Serial, Tally, computed
 from stereometer.core.types import Answer, Asking, CausalTokens, ModelSpec, Request, Score
 from stereometer.models.baselines.fake import Fake
-from stereometer.wings.workers.choice import Engines, Hands
+from stereometer.wings.workers.choice import Hands, WorkerEngines
 from stereometer.wings.workers.crew import Answers, Event, Hello
 from stereometer.wings.workers.driver import Pool
 
 TOKENS = 16
 """Of each request."""
-NAMED = "stereometer.models.baselines:NAMED"
+NAMED = "stereometer.core.types.opener:NAMED"
 FAKE = ModelSpec(NAMED, "stereometer.models.baselines.fake:Fake")
 
 
@@ -104,7 +104,7 @@ def ceiling(requests: int) -> None:
     wall, cpu = asked(Serial(Fake()), requests)
     print(f"serial: {requests / cpu:,.0f} requests a CPU second of the driver, {wall:.1f} s wall")
     for workers in (2, 4, 8, 16):
-        with Engines(Hands(workers)) as engines:
+        with WorkerEngines(Hands(workers)) as engines:
             backend = Fake()
             engines.remember(backend, FAKE)
             engine = engines(backend)

@@ -23,7 +23,7 @@ from stereometer.core.runs.cache import Cache
 from stereometer.core.runs.open import model_spec, open_model
 from stereometer.core.runs.runner import Engine, Serial, Tally, computed
 from stereometer.core.types import Asking
-from stereometer.wings.workers.choice import Engines, Hands
+from stereometer.wings.workers.choice import Hands, WorkerEngines
 
 WORKERS, PAIRS, ROUNDS = 2, 60, 3
 LEAST = 95
@@ -38,7 +38,7 @@ def measure() -> list[Row]:
     bound = method.bind(backend, "sound", method.options())
     found = items()
     pairs = scorable(found.pairs, [bound], PAIRS)
-    with Engines(Hands(WORKERS)) as engines:
+    with WorkerEngines(Hands(WORKERS)) as engines:
         engines.remember(backend, model_spec(folder, 0, {"threads": 1}))
         start, _ = timed(partial(scores, engines(backend), bound, pairs[:1]))
         ways = {"threads": Serial(backend), "workers": engines(backend)}

@@ -13,7 +13,7 @@ from stereometer.core.runs.measure import jobs_for
 from stereometer.core.runs.stored import Run
 from stereometer.core.types import Backend, ModelSpec, Settings
 from stereometer.wings.workers import crew
-from stereometer.wings.workers.choice import Engines, Hands
+from stereometer.wings.workers.choice import Hands, WorkerEngines
 from tests.builders.faulty import FaultyOptions
 
 PLACE = "tests.builders.faulty:FAULTY"
@@ -39,7 +39,7 @@ def run_with(
     model = spec.open()
     assert isinstance(model, Backend)
     settings = Settings(resamples=200)
-    with Engines(hands) as engines:
+    with WorkerEngines(hands) as engines:
         engines.remember(model, spec)
         jobs = list(jobs_for([benchmark], model, [measure], settings, limit=ITEMS))
         (finished,) = execute_all(jobs, out, keep_cache=keep, engines=engines)

@@ -18,11 +18,11 @@ from stereometer.cli.app import app
 from stereometer.core.errors import DataError, UsageError
 from stereometer.core.gate.bars import BarRule, read_bar, read_rules
 from stereometer.core.gate.gate import _changed, _no_worse, worsening
+from stereometer.core.gate.verb import write
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.stats.means import StudentMean
 from stereometer.core.types import Estimate
 from stereometer.testing import check_bars
-from stereometer.wings.exports.outcomes import write
 
 
 @pytest.fixture(scope="module")

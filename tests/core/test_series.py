@@ -20,7 +20,7 @@ from stereometer.core.runs.models import Member, members, names_for
 from stereometer.core.runs.open import open_model
 from stereometer.core.runs.store import load
 from stereometer.core.types import Settings
-from stereometer.models.local.files import name_of
+from stereometer.core.types.names import name_of
 from tests.builders.commands import call
 
 

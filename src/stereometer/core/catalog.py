@@ -118,9 +118,22 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "inlp": "stereometer.wings.mitigation.methods.inlp:METHOD",
         "sentence-debias": "stereometer.wings.mitigation.methods.sentence_debias:METHOD",
     },
+    "attribute": {
+        "gender": "stereometer.wings.mitigation.attribute:GENDER",
+        "race": "stereometer.wings.mitigation.attribute:RACE",
+    },
     "system": {
         "ideal": "stereometer.models.gold:ideal",
         "stereotyped": "stereometer.models.gold:stereotyped",
+    },
+    "engine": {
+        "workers": "stereometer.wings.workers.choice:from_options",
+        "shard": "stereometer.wings.workers.shards:part_of",
+    },
+    "outcome": {
+        "junit": "stereometer.wings.exports.outcomes:junit",
+        "summary": "stereometer.wings.exports.outcomes:summary",
+        "openmetrics": "stereometer.wings.exports.outcomes:openmetrics",
     },
     "exporter": {
         "csv": "stereometer.wings.exports.flat:CSV",

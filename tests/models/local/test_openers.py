@@ -11,13 +11,13 @@ import pytest
 
 from stereometer.core.errors import ModelError
 from stereometer.core.types import ModelSpec
-from stereometer.models.baselines import BaselineOptions
+from stereometer.core.types.opener import BaselineOptions
 from stereometer.models.local.checkpoint import LoadingOptions
 from stereometer.models.local.opener import ClassifierOptions
 from stereometer.models.server.opener import ServerOptions
 from tests.builders.models.zoo import Zoo
 
-NAMED = "stereometer.models.baselines:NAMED"
+NAMED = "stereometer.core.types.opener:NAMED"
 FAKE = "stereometer.models.baselines.fake:Fake"
 RANDOM = "stereometer.models.text_scores:Random"
 CHECKPOINT = "stereometer.models.local.opener:CHECKPOINT"

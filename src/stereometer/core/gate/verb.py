@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from stereometer.core import catalog
+from stereometer.core.files import replacing
 from stereometer.core.gate.gate import Gate, gate_of
 from stereometer.core.options import Resamples, Seed, verb
 from stereometer.core.runs.stored import Stored
-from stereometer.wings.exports.outcomes import write
 
 
 @verb
@@ -32,3 +33,19 @@ def gate(
     outcome = gate_of(runs, bars, against, seed, resamples)
     write(outcome, junit, summary, openmetrics)
     return outcome
+
+
+def write(
+    gate: Gate,
+    junit: str | Path | None = None,
+    summary: str | Path | None = None,
+    openmetrics: str | Path | None = None,
+) -> None:
+    """Every file that is asked for; a summary goes behind what others wrote there."""
+    for name, path in (("junit", junit), ("openmetrics", openmetrics)):
+        if path is not None:
+            with replacing(Path(path)) as file:
+                file.write(catalog.find("outcome", name)(gate))
+    if summary is not None:
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(catalog.find("outcome", "summary")(gate))

@@ -5,46 +5,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from stereometer.core.options import ModelOptions
+from stereometer.core.runs.engines import Engines, PartOfRun, part_of_run
 from stereometer.core.runs.execute import LOG, Announce, execute_all, with_outlook
 from stereometer.core.runs.progress import Watch
-from stereometer.core.runs.runner import Tally, distinct, planned, windows
+from stereometer.core.runs.runner import distinct, planned, windows
 from stereometer.core.show.numbers import count, duration
 from stereometer.core.show.view import View, line
 from stereometer.core.types import Asking, Backend, Charges, Job, Request
 from stereometer.core.types.results import Results
-from stereometer.wings.workers.choice import PATIENCE, Engines, hands
-from stereometer.wings.workers.shards import Part, Shard, ask_part, part_of
-
-
-class AskedPart(Results):
-    """What one part of many gives: no result, but answers for `cache merge`."""
-
-    shard: Shard
-    tally: Tally
-
-    @property
-    def remarks(self) -> list[str]:
-        part, tally = self.shard.part, self.tally
-        return [
-            f"Part {part.number} of {part.of}: {tally.items} items, {tally.distinct} requests. "
-            f"Stored in {self.shard.answers}. When all parts are there: stereometer cache merge "
-            f"{self.shard.path.parent}"
-        ]
-
-    def as_json(self) -> dict[str, Any]:
-        counts = {name: asdict(self.tally)[name] for name in ("items", "distinct", "from_cache")}
-        part = {"shard": self.shard.part.number, "of": self.shard.part.of}
-        return {"schema": "asked-shard@1", **part, **counts, "path": str(self.shard.answers)}
-
-
-def engines_of(options: ModelOptions) -> Engines:
-    patience = options.get("worker_timeout", PATIENCE)
-    return Engines(hands(options.get("workers"), options.get("gpus_per_worker"), patience))
 
 
 def carry_out(
@@ -58,15 +31,12 @@ def carry_out(
 ) -> Results:
     """Nothing is carried out in a dry run, and one part of a run gives no result. Whatever else
     ends the run carries what was finished before as `results`."""
-    shard = options.get("shard")
-    part = part_of(shard) if shard is not None else None
+    part = part_of_run(options)
     if options.get("dry_run"):
         return plans_of(with_outlook(jobs, announce), engines, part)
     if part is not None:
-        asked = AskedPart()
         place = Path(out) if out is not None else None
-        asked.shard, asked.tally = ask_part(with_outlook(jobs, announce), part, place, engines)
-        return asked
+        return part.ask(with_outlook(jobs, announce), place, engines)
     results = Results()
     try:
         for run in execute_all(jobs, out, cache, progress, engines, announce):
@@ -110,7 +80,7 @@ class Plans(Results):
         return {"schema": "plan@1", "plans": self.plans, "total": self.total}
 
 
-def plans_of(jobs: Iterable[Job], engines: Engines, part: Part | None = None) -> Plans:
+def plans_of(jobs: Iterable[Job], engines: Engines, part: PartOfRun | None = None) -> Plans:
     found = Plans()
     found.plans = [_plan(job, engines, part) for job in jobs]
     return found
@@ -144,7 +114,7 @@ def _sum(values: Iterable[float | None]) -> float | None:
     return sum(known) if len(known) == len(every) else None
 
 
-def _plan(job: Job, engines: Engines, part: Part | None) -> dict[str, Any]:
+def _plan(job: Job, engines: Engines, part: PartOfRun | None) -> dict[str, Any]:
     """What a job would ask, and a time from answering a few of its requests."""
     plan = {name: job.plan[name] for name in ("benchmark", "measure", "model")}
     plan["items"] = job.items

@@ -14,13 +14,11 @@ from typing import Any
 
 from stereometer.core import catalog
 from stereometer.core.errors import UsageError
-from stereometer.core.options import Model, Workers
-from stereometer.core.runs.open import check_names, model_spec, open_model
-from stereometer.core.types import Backend, Job, Scorer
-from stereometer.core.types.names import SIGN, SUFFIX, ModelName
-from stereometer.models.local.files import name_of
-from stereometer.models.server.budget import budget_of
-from stereometer.wings.workers.choice import Engines
+from stereometer.core.options import Model, Serving, Workers
+from stereometer.core.runs.engines import Engines
+from stereometer.core.runs.open import CHECKPOINT, check_names, model_spec, open_model
+from stereometer.core.types import Backend, Job, Opener, Scorer
+from stereometer.core.types.names import SIGN, SUFFIX, ModelName, name_of
 
 
 @contextmanager
@@ -30,22 +28,33 @@ def opened(
     """The model for as long as it is asked; one in memory is left as it was."""
     if isinstance(model, str | Path):
         check_names([str(model)], ())
-    # A budget that is misspelt is refused, also for a model that costs nothing.
-    budget_of(options.get("budget"), options.get("price"))
+    _check_options(options)
     if isinstance(model, str | Path):
         engines = engines or Engines()
         name, loading = str(model), engines.loading(options)
         found = open_model(name, seed, loading, when_asked=True)
-        if engines.hands.elsewhere and not isinstance(found, Scorer):
+        if engines.elsewhere and not isinstance(found, Scorer):
             engines.remember(found, model_spec(name, seed, loading))
         yield found
         return
-    from stereometer.models.local.opener import held
-
     # What says who answers, and whether, is not of the model.
     others = {*Workers.__annotations__, "dry_run"}
-    with held(model, {key: of for key, of in options.items() if key not in others}) as backend:
+    own = {key: value for key, value in options.items() if key not in others}
+    with _local().held(model, own) as backend:
         yield backend
+
+
+def _local() -> Opener:
+    """What opens the models of this machine."""
+    opener: Opener = catalog.find("opener", CHECKPOINT)
+    return opener
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    """Of every scheme: a slip is refused also for a model that has no use for the option."""
+    if any(options.get(name) is not None for name in Serving.__annotations__):
+        for scheme in catalog.names("opener"):
+            catalog.find("opener", scheme).check_options(options)
 
 
 def named(
@@ -155,10 +164,8 @@ def _ending(spec: str, shown: int | None) -> str:
 
 
 def _revisions(name: ModelName) -> list[str]:
-    from stereometer.models.local.files import revisions
-
     wanted = _captured(name.revision)
-    known = (each for each in revisions(name.path) if wanted.fullmatch(each))
+    known = (each for each in _local().revisions(name.path) if wanted.fullmatch(each))
     return [str(replace(name, revision=each)) for each in known]
 
 

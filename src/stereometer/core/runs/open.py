@@ -39,15 +39,15 @@ from stereometer.core.types import (
     WritesTokens,
 )
 from stereometer.core.types.document import typed
-from stereometer.core.types.names import ModelName
-from stereometer.models.baselines import BaselineOptions
-from stereometer.models.server.opener import shown
-from stereometer.wings.packs.custom import SOURCE as OWN_FILES
+from stereometer.core.types.names import ModelName, shown
+from stereometer.core.types.opener import BaselineOptions
 
 CHECKPOINT = "checkpoint"
 """The opener of specs without a scheme."""
-NAMED = "stereometer.models.baselines:NAMED"
+NAMED = "stereometer.core.types.opener:NAMED"
 """What opens a backend of the catalog in another process."""
+OWN_FILES = "custom"
+"""The benchmark that reads them."""
 FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".xlsx", ".xls")
 LIKELY_TYPO = 0.7
 """How alike a plain name must be to a known one to be a slip rather than a model on the hub."""
@@ -85,7 +85,7 @@ def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
     path = Path(data) if data is not None else None
     if not catalog.has("benchmark", name):
         if Path(name).exists():
-            return OWN_FILES, Path(name)
+            return catalog.find("benchmark", OWN_FILES), Path(name)
         if Path(name).suffix in FILE_SUFFIXES:
             raise DataError(
                 f"{name} was not found. It looks like a file of your own items. Check the path."

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from stereometer.core.errors import ModelError
@@ -138,3 +139,17 @@ class ModelName:
                 "numbers would be those of the unchanged model. Check the path after the +."
             )
         return self
+
+
+def name_of(spec: str, shown: int | None = 1) -> str:
+    """The last parts of a path, or all of them; what is no path here is called as it is written."""
+    if not Path(spec).exists():
+        return spec
+    whole = PureWindowsPath(os.path.abspath(spec))  # knows the separators of every system
+    parts = [part for part in whole.parts if part != whole.anchor]
+    return "/".join(parts[-(shown or 0) :]) or spec
+
+
+def shown(address: str) -> str:
+    """An address as far as it may be shown: without what may hold a password or a key."""
+    return "The address given" if "@" in address or "?" in address else f"'{address[:100]}'"

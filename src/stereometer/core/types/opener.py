@@ -9,12 +9,14 @@ model: it is picklable and holds no weights. `memory`, a part of the cache, is p
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, Protocol
 
-from stereometer.core.errors import ModelError
+from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.types.backend import Backend
 from stereometer.core.types.items import Scorer
 
@@ -57,6 +59,39 @@ class Opener(ABC):
     def fingerprint(self, spec: str, options: Any) -> str | None:
         """Alike only where `open` would give the same model; None where that cannot be told."""
         return None
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raises for a slip in an option of models of this scheme, also where it is given for a
+        model that has no use for it."""
+        return
+
+    def revisions(self, name: str) -> Sequence[str]:
+        """Those that a pattern after @ may stand for."""
+        return ()
+
+    def held(self, loaded: object, options: Mapping[str, Any]) -> AbstractContextManager[Backend]:
+        """A model that a user has loaded, ready to be asked; afterwards it is as it was."""
+        raise UsageError(
+            f"model= cannot take a value of type {type(loaded).__name__}. It takes a name or a "
+            "path. Pass one of those."
+        )
+
+
+@dataclass(frozen=True)
+class BaselineOptions:
+    seed: int = 0
+
+
+class NamedOpener(Opener):
+    """Any backend that the catalog names, by where its class is: `module:object`."""
+
+    def open(self, spec: str, options: BaselineOptions, memory: Memory | None = None) -> Backend:
+        module, _, name = spec.partition(":")
+        backend: Backend = getattr(import_module(module), name)(seed=options.seed)
+        return backend
+
+
+NAMED = NamedOpener("", BaselineOptions)
 
 
 @dataclass(frozen=True)

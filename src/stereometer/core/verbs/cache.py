@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
 
 from stereometer.core.options import verb
 from stereometer.core.runs.cache import Cache
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown, Told
 from stereometer.core.verbs import view as views
-from stereometer.wings.workers import shards as parts
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,13 +37,3 @@ def clear() -> Told:
     with Cache() as cache:
         count = cache.clear()
     return Told(f"{count} answers forgotten.", schema="cache-cleared@1", answers=count)
-
-
-@verb
-def merge(
-    *shards: Annotated[str | Path, "Folders or files that `run --shard K/N` wrote."],
-) -> Told:
-    """Take in the answers of the parts of a run, made with --shard."""
-    with Cache() as cache:
-        merged = parts.merge([Path(shard) for shard in shards], cache)
-    return Told(*merged.remarks, **merged.as_json())

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Annotated
 
 from stereometer.core import catalog
-from stereometer.core.benchmarks import fetch
 from stereometer.core.benchmarks.benchmark import find, folders
-from stereometer.core.benchmarks.fetch import LOG, Announce, Arrival
 from stereometer.core.errors import DataMissing, UsageError
 from stereometer.core.options import verb
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown, Told
+from stereometer.core.verbs import fetch
 from stereometer.core.verbs import view as views
+from stereometer.core.verbs.fetch import LOG, Announce, Arrival
 
 
 @dataclass(frozen=True, repr=False)

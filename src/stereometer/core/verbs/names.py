@@ -11,7 +11,6 @@ from stereometer.core.types.backend import ForTesting
 from stereometer.core.types.shown import Shown
 from stereometer.core.verbs import view as views
 from stereometer.kinds.comments.items import SETTINGS
-from stereometer.wings.mitigation.attribute import names as attributes
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +45,7 @@ def names() -> EveryName:
         "testing_aids": aids,
         "settings": list(SETTINGS),
         "mitigation_methods": list(catalog.names("mitigation")),
-        "attributes": list(attributes()),
+        "attributes": list(catalog.names("attribute")),
         "exporters": list(catalog.names("exporter")),
     }
     measures = [

@@ -37,7 +37,8 @@ from stereometer.core.options import (
     listed,
     verb,
 )
-from stereometer.core.runs.carry import carry_out, engines_of
+from stereometer.core.runs.carry import carry_out
+from stereometer.core.runs.engines import engines_of
 from stereometer.core.runs.execute import LOG, Announce
 from stereometer.core.runs.measure import by_benchmark, jobs_for, names_of, warned
 from stereometer.core.runs.models import named, opened

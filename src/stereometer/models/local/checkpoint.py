@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.core.errors import ModelError
-from stereometer.core.types.names import ModelName
+from stereometer.core.types.names import ModelName, name_of
 from stereometer.models.local.checks import (
     TOKENIZER_FILES,
     check_layout,
@@ -32,7 +32,6 @@ from stereometer.models.local.files import (
     check_place,
     first_line,
     hub_answers,
-    name_of,
     near,
     weights_digest,
 )

@@ -11,9 +11,10 @@ import torch
 
 from stereometer.core.errors import ModelError, UnknownName
 from stereometer.core.types import Abilities, Follows, ModelCard, Request, WholeText
+from stereometer.core.types.names import name_of
 from stereometer.models.local.batches import grouped
 from stereometer.models.local.checkpoint import Checkpoint, LoadingOptions, load
-from stereometer.models.local.files import name_of, tokenizer_digest, weights_digest
+from stereometer.models.local.files import tokenizer_digest, weights_digest
 from stereometer.models.local.tokens import window_of
 from stereometer.models.text_scores import TextScores, judged_text
 

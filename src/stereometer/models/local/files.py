@@ -6,7 +6,6 @@ Imports nothing heavy: a slip in a path is found before torch is asked for.
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from stereometer.core.errors import ModelError, did_you_mean
 from stereometer.core.types import digest_of, digest_of_file
-from stereometer.core.types.names import ModelName
+from stereometer.core.types.names import ModelName, name_of
 
 if TYPE_CHECKING:
     from stereometer.models.local.checkpoint import LoadingOptions
@@ -30,15 +29,6 @@ HUB_PATIENCE = 5
 CONFIG = "config.json"
 GGUF = ".gguf"
 PATH_SIGNS = (".", "/", "\\", "~")
-
-
-def name_of(spec: str, shown: int | None = 1) -> str:
-    """The last parts of a path, or all of them; what is no path here is called as it is written."""
-    if not Path(spec).exists():
-        return spec
-    whole = PureWindowsPath(os.path.abspath(spec))  # knows the separators of every system
-    parts = [part for part in whole.parts if part != whole.anchor]
-    return "/".join(parts[-(shown or 0) :]) or spec
 
 
 def check_place(spec: str) -> None:

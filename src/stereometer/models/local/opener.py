@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from stereometer.models.local.checkpoint import (
 )
 from stereometer.models.local.checks import check_tokenizer
 from stereometer.models.local.defaults import DEFAULT_MODELS
-from stereometer.models.local.files import check_place, fingerprint
+from stereometer.models.local.files import check_place, fingerprint, revisions
 from stereometer.wings.mitigation.card import EXPORTED, layout
 
 if TYPE_CHECKING:
@@ -80,6 +80,14 @@ class CheckpointOpener(Opener):
             return fingerprint(spec, options, exported)
         head = (digest_of_file(default.head),) if default.head is not None else ()
         return fingerprint(str(default.folder), options, head) if default.folder.exists() else None
+
+    def revisions(self, name: str) -> list[str]:
+        return revisions(name)
+
+    def held(
+        self, loaded: object, options: Mapping[str, Any]
+    ) -> AbstractContextManager[LanguageModel]:
+        return held(loaded, options)
 
 
 def _with_head_asked_for(backend: LanguageModel, options: LoadingOptions) -> LanguageModel:

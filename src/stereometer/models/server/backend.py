@@ -23,8 +23,9 @@ from stereometer.core.types import (
     WholeText,
     digest_of,
 )
+from stereometer.core.types.names import shown
 from stereometer.models.server.budget import Size, budget_of, guessed, size_of
-from stereometer.models.server.opener import ServerOptions, check_key, shown
+from stereometer.models.server.opener import ServerOptions, check_key
 from stereometer.models.server.probe import SUPPOSED, Finding, alike, known_likelihoods, probe
 from stereometer.models.server.refusals import TooLong
 from stereometer.models.server.scoring import row, scored

@@ -6,9 +6,11 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 from urllib.parse import urlsplit
 
 from stereometer.core.errors import UsageError
@@ -72,6 +74,12 @@ class ServerOpener(Opener):
                 f"'{self.scheme}:' names no model. The model's name follows the colon. For "
                 f"instance {self.scheme}:{'NAME' if self.scheme in PROVIDERS else 'URL#NAME'}."
             )
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """A budget that is misspelt is refused, also for a model that costs nothing."""
+        from stereometer.models.server.budget import budget_of
+
+        budget_of(options.get("budget"), options.get("price"))
 
 
 SERVER, OPENAI, ANTHROPIC, GEMINI, OPENROUTER, OLLAMA = (
@@ -137,11 +145,6 @@ def check_key(base: str) -> None:
         raise UsageError(
             f"{base} answers nobody without a key: set {own} (or {KEY_VARIABLE}) to yours."
         )
-
-
-def shown(address: str) -> str:
-    """An address as far as it may be shown: without what may hold a password or a key."""
-    return "The address given" if "@" in address or "?" in address else f"'{address[:100]}'"
 
 
 def masked(text: str, key: str, piece: int = PIECE) -> str:

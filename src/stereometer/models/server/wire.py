@@ -23,6 +23,7 @@ import httpx2
 import stamina
 
 from stereometer.core.errors import ModelError, UsageError
+from stereometer.core.types.names import shown
 from stereometer.models.server.budget import Budget, first_choice
 from stereometer.models.server.opener import (
     KEY_VARIABLE,
@@ -30,7 +31,6 @@ from stereometer.models.server.opener import (
     key_for,
     masked,
     masked_answer,
-    shown,
 )
 from stereometer.models.server.refusals import (
     Empty,

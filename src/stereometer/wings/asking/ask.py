@@ -29,7 +29,8 @@ from stereometer.core.options import (
     check_known,
     verb,
 )
-from stereometer.core.runs.carry import carry_out, engines_of
+from stereometer.core.runs.carry import carry_out
+from stereometer.core.runs.engines import engines_of
 from stereometer.core.runs.execute import LOG, Announce
 from stereometer.core.runs.measure import backend_of, jobs_in_words, open_comments, words_of
 from stereometer.core.runs.models import opened

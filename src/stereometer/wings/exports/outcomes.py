@@ -3,33 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from stereometer.core.files import replacing
 from stereometer.core.gate.bars import Outcome
 from stereometer.core.gate.gate import BarResult, Gate
 from stereometer.core.show.control import visible
 from stereometer.core.show.table import Cell, Table
 from stereometer.core.show.view import View, line
 from stereometer.wings.exports.markdown import lines
-
-
-def write(
-    gate: Gate,
-    junit_file: str | Path | None = None,
-    summary_file: str | Path | None = None,
-    openmetrics_file: str | Path | None = None,
-) -> None:
-    """Every file that is asked for; a summary goes behind what others wrote there."""
-    for path, text in ((junit_file, junit), (openmetrics_file, openmetrics)):
-        if path is not None:
-            with replacing(Path(path)) as file:
-                file.write(text(gate))
-    if summary_file is not None:
-        with Path(summary_file).open("a", encoding="utf-8") as file:
-            file.write(summary(gate))
-
 
 ELEMENTS = {"missed": "failure", "undecided": "error"}
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from stereometer.core import catalog
 from stereometer.core.errors import DataError, UnknownName
 from stereometer.core.files import read_json
 from stereometer.core.types.document import Document, digest_of, typed
 
 FOLDER = Path(__file__).parent / "attributes"
+GENDER, RACE = FOLDER / "gender.json", FOLDER / "race.json"
 ATTRIBUTE_SCHEMA = "attribute@1"
 
 Row = tuple[str, ...]
@@ -64,17 +66,16 @@ class Attribute(Document):
 
 
 def names() -> list[str]:
-    """Attributes that come with the package."""
-    return sorted(path.stem for path in FOLDER.glob("*.json"))
+    """Attributes that need no path."""
+    return catalog.names("attribute")
 
 
 def load(name: str) -> Attribute:
     """An attribute by name, or a user's own file by path."""
-    path = FOLDER / f"{name}.json"
-    if name not in names():
-        path = Path(name)
-        if not path.exists() and path.suffix != ".json":
-            raise UnknownName("attribute", name, names(), "A file of your own is named by path.")
+    known = name in names()
+    path = catalog.find("attribute", name) if known else Path(name)
+    if not known and not path.exists() and path.suffix != ".json":
+        raise UnknownName("attribute", name, names(), "A file of your own is named by path.")
     value = read_json(path)
     try:
         attribute = typed(Attribute, {**value, "source": str(path)})

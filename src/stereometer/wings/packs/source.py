@@ -17,7 +17,6 @@ from stereometer.core.benchmarks.benchmark import (
     Source,
     find,
 )
-from stereometer.core.benchmarks.fetch import differences
 from stereometer.core.benchmarks.packs.pack import Pack, open_pack
 from stereometer.core.benchmarks.packs.schema import Syntax
 from stereometer.core.errors import DataError, DataMissing
@@ -27,6 +26,7 @@ from stereometer.core.show.view import View, line
 from stereometer.core.tables import gathered, read_rows
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
+from stereometer.core.verbs.fetch import differences
 from stereometer.kinds.cats.files import COLUMNS as CAT_COLUMNS
 from stereometer.kinds.cats.files import read_cats, read_row
 from stereometer.kinds.cats.items import BLANK, Cat

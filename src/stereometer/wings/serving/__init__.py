@@ -1,5 +1,1 @@
 """A local model behind an OpenAI-compatible server."""
-
-from stereometer.wings.serving.server import ModelServer, running
-
-__all__ = ["ModelServer", "running"]

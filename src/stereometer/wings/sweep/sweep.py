@@ -31,7 +31,8 @@ from stereometer.core.options import (
     verb,
 )
 from stereometer.core.runs import store
-from stereometer.core.runs.carry import carry_out, engines_of
+from stereometer.core.runs.carry import carry_out
+from stereometer.core.runs.engines import engines_of
 from stereometer.core.runs.execute import Announce, execute
 from stereometer.core.runs.models import named, opened
 from stereometer.core.runs.open import check_names, open_benchmark

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -17,6 +17,8 @@ from threading import Thread
 from typing import Any
 
 from stereometer.core.errors import ModelError, UsageError
+from stereometer.core.options import ModelOptions
+from stereometer.core.runs.engines import Engines
 from stereometer.core.runs.runner import Engine, Serial
 from stereometer.core.types import Backend, ModelSpec, Request
 from stereometer.wings.workers.crew import Crew, Event, Gone
@@ -74,13 +76,18 @@ def hands(workers: str | int | None, gpus: int | None = None, patience: float = 
     return Hands(int(text), gpus=gpus, patience=patience)
 
 
+def from_options(options: ModelOptions) -> WorkerEngines:
+    patience = options.get("worker_timeout", PATIENCE)
+    return WorkerEngines(hands(options.get("workers"), options.get("gpus_per_worker"), patience))
+
+
 def threads_for(workers: int, threads: int | None) -> int:
     """The threads of each of some workers on this machine."""
     return max(1, (threads or os.cpu_count() or 1) // max(1, workers))
 
 
-class Engines(AbstractContextManager["Engines"]):
-    """Gives each model its engine; workers stay for as long as the model is asked, so several
+class WorkerEngines(Engines):
+    """Workers stay for as long as the model is asked, so several
     benchmarks and measures load it once."""
 
     def __init__(self, chosen: Hands | None = None) -> None:
@@ -94,6 +101,10 @@ class Engines(AbstractContextManager["Engines"]):
             self.pool = None
 
     __exit__ = close
+
+    @property
+    def elsewhere(self) -> bool:
+        return self.hands.elsewhere
 
     def loading(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """How a model is loaded: with the threads that each worker on this machine has."""

@@ -24,6 +24,7 @@ from stereometer.core.runs.progress import watch
 from stereometer.core.runs.runner import Tally, computed
 from stereometer.core.types import Asking, Item, Job, digest_of
 from stereometer.core.types.document import Document
+from stereometer.core.types.results import Results
 
 SCHEMA = "shard@1"
 HOME = Path("stereometer-shards")
@@ -47,6 +48,11 @@ class Part:
         """What this part asks about; all parts together ask about every item once."""
         block = max(1, min(LARGEST_BLOCK, len(items) // (4 * self.of)))
         return [item for at, item in enumerate(items) if (at // block) % self.of == self.number - 1]
+
+    def ask(self, jobs: Iterable[Job], out: Path | None, engines: Engines) -> AskedPart:
+        asked = AskedPart()
+        asked.shard, asked.tally = ask_part(jobs, self, out, engines)
+        return asked
 
 
 def part_of(text: str) -> Part:
@@ -72,6 +78,27 @@ class Shard:
     @property
     def answers(self) -> Path:
         return self.path.with_suffix(".sqlite")
+
+
+class AskedPart(Results):
+    """What one part of many gives: no result, but answers for `cache merge`."""
+
+    shard: Shard
+    tally: Tally
+
+    @property
+    def remarks(self) -> list[str]:
+        part, tally = self.shard.part, self.tally
+        return [
+            f"Part {part.number} of {part.of}: {tally.items} items, {tally.distinct} requests. "
+            f"Stored in {self.shard.answers}. When all parts are there: stereometer cache merge "
+            f"{self.shard.path.parent}"
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        counts = {name: asdict(self.tally)[name] for name in ("items", "distinct", "from_cache")}
+        part = {"shard": self.shard.part.number, "of": self.shard.part.of}
+        return {"schema": "asked-shard@1", **part, **counts, "path": str(self.shard.answers)}
 
 
 def ask_part(

@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stereometer.core import catalog
 from stereometer.core.benchmarks.benchmark import Benchmark, Source, files_at, user_folder
 from stereometer.core.errors import DataError, UsageError
 from stereometer.core.files import digest_of_content
-from stereometer.wings.packs.custom import SHAPES
+from stereometer.core.shapes.sentences import SentenceShape
 
 LOG = logging.getLogger("stereometer")
 Announce = Callable[[str], None]
@@ -82,7 +83,8 @@ def _check_comes(source: Source) -> None:
 
 def _keep_items(loaded: Benchmark, place: Path) -> Path:
     """In the released layout, so that whoever reads them later needs no more than that."""
-    shape = next(shape for shape in SHAPES if shape.name in loaded.shapes)
+    shapes = map(catalog.shape, loaded.shapes)
+    shape = next(shape for shape in shapes if isinstance(shape, SentenceShape))
     kept = shape.write(place, loaded.shapes[shape.name])
     place.with_name(place.name + ".gz").unlink(missing_ok=True)
     return kept

@@ -1,0 +1,66 @@
+"""Where requests are answered: in this process, or as another room of the catalog does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from stereometer.core import catalog
+from stereometer.core.options import ModelOptions
+from stereometer.core.runs.runner import Engine, Serial
+from stereometer.core.types import Backend, Item, Job, ModelSpec
+from stereometer.core.types.results import Results
+
+ENGINE = "engine"
+
+
+class Engines(AbstractContextManager["Engines"]):
+    """Gives each model the engine that answers for it: the model itself, in this process."""
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether models are opened again in other processes."""
+        return False
+
+    def __exit__(self, *error: object) -> None:
+        return
+
+    def loading(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """How a model is loaded."""
+        return dict(options)
+
+    def remember(self, backend: Backend, spec: ModelSpec) -> None:
+        """What opens the same model in another process."""
+
+    def __call__(self, backend: Backend) -> Engine:
+        return Serial(backend)
+
+    def workers(self, backend: Backend) -> int:
+        """How many there would be; 0 where this process answers itself."""
+        return 0
+
+
+class PartOfRun(Protocol):
+    """One part of a run that machines share which do not know each other."""
+
+    def items(self, items: Sequence[Item]) -> Sequence[Item]:
+        """What this part asks about; all parts together ask about every item once."""
+
+    def ask(self, jobs: Iterable[Job], out: Path | None, engines: Engines) -> Results:
+        """Asks the part of every job; gives no result, but says what was kept."""
+
+
+def engines_of(options: ModelOptions) -> Engines:
+    asked = (options.get(name) is not None for name in ("workers", "gpus_per_worker"))
+    if not any(asked):
+        return Engines()
+    found: Engines = catalog.find(ENGINE, "workers")(options)
+    return found
+
+
+def part_of_run(options: ModelOptions) -> PartOfRun | None:
+    shard = options.get("shard")
+    part: PartOfRun | None = None if shard is None else catalog.find(ENGINE, "shard")(shard)
+    return part
