@@ -16,10 +16,10 @@ import torch
 
 from bench.models import Row, profiled
 from bench.timing import THREADS, Peak, contest
-from stereometer.core.runs.measure import jobs_in_words
 from stereometer.core.runs.open import open_benchmark, open_model
 from stereometer.core.types import Asking, Generate, Settings
 from stereometer.models.local.generation import Writer
+from stereometer.wings.asking.jobs import jobs_in_words
 
 SETTINGS = ("zero-shot", "few-shot-mixed")
 PROMPTS = 40

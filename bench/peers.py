@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bench.loops import LABELS, Scores
-from stereometer.core.methods.rules import filled
 from stereometer.core.methods.spans import shared_ids
+from stereometer.kinds.cats.rules import filled
 
 
 def batched(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:

@@ -9,7 +9,7 @@ from dataclasses import fields
 import pytest
 
 from stereometer.core import catalog
-from stereometer.core.benchmarks.benchmark import Card, load_card, open_benchmark
+from stereometer.core.benchmarks.benchmark import Card, open_benchmark
 
 NAMES = list(catalog.TABLE["benchmark"])
 OURS = ("starter", "custom", "definitional")
@@ -32,7 +32,7 @@ NO_SECOND_PLACE = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_field_is_filled(name: str) -> None:
-    card = load_card(name)
+    card = catalog.find("benchmark", name).card
     allowed = MAY_BE_EMPTY.get(name, {"notice", "urls"}) | OF_SOME
     assert {field.name for field in fields(Card) if not getattr(card, field.name)} <= allowed
     texts = [value for value in vars(card).values() if isinstance(value, str)]
@@ -41,7 +41,7 @@ def test_every_field_is_filled(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_card_can_be_checked(name: str) -> None:
-    card = load_card(name)
+    card = catalog.find("benchmark", name).card
     assert card.name == name
     assert re.fullmatch(r"[0-9a-f]{64}", card.digest) or name == "custom"
     assert all(url.startswith("https://") for url in card.urls)

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.core import catalog
+from stereometer.core.asking.forced_choice import ChoiceOptions, prompt
 from stereometer.core.asking.habits import first_position
-from stereometer.core.asking.method import CAT, CATS, ChoiceOptions, prompt
 from stereometer.core.asking.reading import read
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.runs.execute import execute, opened_cache
-from stereometer.core.runs.measure import job_for, jobs_in_words
+from stereometer.core.runs.measure import job_for
 from stereometer.core.runs.open import open_benchmark
 from stereometer.core.types import (
     FILTERED,
@@ -32,6 +32,8 @@ from stereometer.core.types import (
     Request,
     Score,
 )
+from stereometer.kinds.cats.forced_choice import METHOD as CAT
+from stereometer.wings.asking.jobs import jobs_in_words
 from stereometer.wings.relations import calibrate as calibration
 from tests.builders.commands import call
 from tests.builders.sure import all_of
@@ -75,7 +77,7 @@ def test_a_slice_that_follows_the_position_has_no_score(tmp_path: Path) -> None:
     items = open_benchmark("starter").items("cat")
     domain = min(item.slices["domain"] for item in items)
     of_it = [item for item in items if item.slices["domain"] == domain]
-    texts = {text for item in of_it for text in CATS.texts(item).values()}
+    texts = {text for item in of_it for text in CAT.shown.texts(item).values()}
 
     def say(asked: str, first: str, second: str) -> str:
         return "A" if first in texts else by_content(asked, first, second)

@@ -9,11 +9,11 @@ import pytest
 
 import stereometer
 from stereometer.core.stats.tests import holm, sign_test
+from stereometer.kinds.pairs.benchmarks import read_crows_pairs, read_winobias
 from stereometer.kinds.pairs.files import statistics
 from stereometer.kinds.pairs.items import Pair
 from stereometer.wings.curation import split
 from stereometer.wings.curation.split import parted
-from stereometer.wings.packs.sentences import read_crows_pairs, read_winobias
 from tests.builders.sure import all_of, sure
 from tests.conftest import released
 

@@ -17,10 +17,10 @@ from stereometer.core.types import Result, Settings, Variant
 from stereometer.kinds.cats import shape as cat_shape
 from stereometer.kinds.cats.files import read_cats, term_agreement
 from stereometer.kinds.cats.items import Cat
+from stereometer.kinds.pairs.benchmarks import read_crows_pairs
 from stereometer.wings.curation import analysis, keywords, sentiment
 from stereometer.wings.curation.audit import audit
 from stereometer.wings.curation.split import parted
-from stereometer.wings.packs.sentences import read_crows_pairs
 from stereometer.wings.relations.ensemble.combine import ensemble as combine
 from stereometer.wings.relations.ensemble.combine import mean_weights
 from tests.builders.sure import all_of, bounds, sure

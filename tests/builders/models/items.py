@@ -8,7 +8,7 @@ from typing import Any
 from stereometer.core.benchmarks.benchmark import open_benchmark
 from stereometer.kinds.cats.items import LABELS, Candidate, Cat
 from stereometer.kinds.pairs.items import Pair
-from stereometer.wings.packs.sentences import STARTER
+from stereometer.wings.packs.starter import STARTER
 
 TEN_PIECES = "supercalifragilisticexpialidocious"
 EMOJI = "\N{GRINNING FACE}"

@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from stereometer.core.errors import ModelError, UnknownName
-from stereometer.core.methods.rules import single_probability
 from stereometer.core.runs.measure import jobs_for
 from stereometer.core.types import (
     Answer,
@@ -28,6 +27,7 @@ from stereometer.core.types import (
 )
 from stereometer.kinds.cats.items import Candidate, Cat
 from stereometer.kinds.cats.points import Outcome, outcome
+from stereometer.kinds.cats.rules import single_probability
 from stereometer.models.baselines.fake import Fake
 from stereometer.models.text_scores import Random
 from tests.builders.by_hand import FAKE, Framed, Only, bound, causal, logprob, masked, scores, word

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from stereometer.core.methods.rules import filled
 from stereometer.core.types import Skip, Variant
 from stereometer.kinds.cats.items import Candidate, Cat
+from stereometer.kinds.cats.rules import filled
 from tests.strategies import MODERATE, TEXT
 
 

@@ -12,7 +12,6 @@ import stereometer
 from stereometer.core.asking.conversation import Conversation
 from stereometer.core.errors import StereometerError
 from stereometer.core.runs.execute import execute, opened_cache
-from stereometer.core.runs.measure import jobs_in_words
 from stereometer.core.runs.stored import Run, run_of
 from stereometer.core.types import Answer, Settings, digest_of
 from stereometer.kinds.traits.abc import survey
@@ -24,6 +23,7 @@ from stereometer.kinds.traits.survey.method import (
     read,
     template,
 )
+from stereometer.wings.asking.jobs import jobs_in_words
 from stereometer.wings.people.new import new_study
 from tests.builders.commands import call
 from tests.builders.ratings import TRAITS

@@ -16,9 +16,9 @@ from transformers import PreTrainedTokenizerFast
 
 from stereometer.core.methods.declared import Scoring
 from stereometer.core.methods.spans import scored_positions, tokens_in
+from stereometer.core.methods.two_sentences import unmodified
 from stereometer.core.types import Encoding, Skip
 from stereometer.kinds.pairs.items import Pair
-from stereometer.kinds.pairs.methods import unmodified
 from stereometer.models.local.tokens import Tokens
 from tests.builders.models.items import CAFE, EMOJI, FAMILY, TEN_PIECES
 from tests.builders.models.reference import Reference, Unscorable, owned, shared_ids, shared_words

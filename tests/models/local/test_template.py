@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from stereometer import ask
-from stereometer.core.asking.method import PAIR
-from stereometer.core.asking.method import ChoiceOptions as ChoiceOptions
+from stereometer.core.asking.forced_choice import ChoiceOptions as ChoiceOptions
 from stereometer.core.runs.cache import Cache
 from stereometer.core.runs.open import open_benchmark
 from stereometer.core.runs.runner import Serial, Tally
 from stereometer.core.runs.stored import runs_of
 from stereometer.core.types import Generate, ModelCard, digest_of
 from stereometer.kinds.comments.recognition.method import ZERO_SHOT, RecognitionOptions
+from stereometer.kinds.pairs.forced_choice import METHOD as PAIR
 from stereometer.models.local.causal import Causal
 from stereometer.models.local.checkpoint import load
 from stereometer.models.local.generation import Writer

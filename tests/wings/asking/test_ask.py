@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from stereometer.core import catalog
-from stereometer.core.asking.method import PAIR
 from stereometer.core.errors import UsageError
-from stereometer.core.runs.measure import jobs_in_words, open_comments
 from stereometer.core.runs.open import open_benchmark
 from stereometer.core.types import Settings
 from stereometer.kinds.comments.benchmarks import Columns
 from stereometer.kinds.comments.recognition.method import RecognitionOptions
+from stereometer.kinds.pairs.forced_choice import METHOD as PAIR
 from stereometer.models.baselines.fake import Fake
+from stereometer.wings.asking.jobs import jobs_in_words, open_comments
 from tests.builders.comments import own_table
 
 THEIRS = replace(PAIR, name="pair-in-other-words")

@@ -13,7 +13,8 @@ from statistics import mean
 import pytest
 
 import stereometer
-from stereometer.core.benchmarks.benchmark import Benchmark
+from stereometer.core import catalog
+from stereometer.core.benchmarks.benchmark import Benchmark, find
 from stereometer.kinds.cats.items import LABELS, Cat
 from stereometer.kinds.pairs.items import Pair
 from tests.builders.sure import all_of
@@ -91,9 +92,8 @@ def test_every_context_is_about_its_target(cats: list[Cat]) -> None:
 
 def test_the_correct_answer_is_not_told_by_its_place() -> None:
     """Which label stands first in the file varies."""
-    from stereometer.wings.packs.sentences import packaged
-
-    data = json.loads(packaged("starter_data", "cats.json")[0].read_text("utf-8"))["data"]
+    cats, _ = find(catalog.find("benchmark", "starter"))
+    data = json.loads(cats.read_text("utf-8"))["data"]
     first = Counter(item["sentences"][0]["gold_label"] for items in data.values() for item in items)
     assert set(first.values()) == {160}
 

@@ -19,6 +19,8 @@ from stereometer.core.types import Item, NoOptions, digest_of
 
 Shapes = Mapping[str, Sequence[Item]]
 """Items by the shape a measure reads: `cat`, `pair`."""
+Content = tuple[Shapes, Sequence[str]]
+"""Items by shape, and notes."""
 
 
 @dataclass(frozen=True)
@@ -146,14 +148,14 @@ class Source:
     """How the catalog names a benchmark: its card and how its files are read."""
 
     name: str
-    read: Callable[..., tuple[Shapes, Sequence[str]]]
-    """Files to shapes and notes."""
+    read: Callable[..., Content]
+    """From files."""
     measures: Mapping[str, Sequence[str]]
     packaged: Callable[[], Sequence[Path]] | None = None
     """Files that ship with the package, for a benchmark that needs no download."""
     package: str = "stereometer.core.benchmarks"
     """The package whose folder `cards` holds the card."""
-    read_faulty: Callable[..., tuple[Shapes, Sequence[str]]] | None = None
+    read_faulty: Callable[..., Content] | None = None
     """Reads items too that `read` refuses because they cannot be measured, if there are any."""
     takes_layout: bool = False
     """Whether both also read files in other encodings and with other columns: `layout`."""
@@ -167,8 +169,6 @@ class Source:
     """Other names of its categories, where it has some."""
     advice: Mapping[str, str] = field(default_factory=dict)
     """By shape that its files do not hold, how its items come to be."""
-    comment_card: str = ""
-    """The card of answers about comments, where its own is of other items."""
     published: tuple[str, ...] = ()
     """The methods of its paper, which `--like-paper` takes."""
     about: str = ""
@@ -215,10 +215,6 @@ class Source:
     def benchmark(self, shapes: Shapes, files: str, notes: tuple[str, ...] = ()) -> Benchmark:
         """Items of this source."""
         return Benchmark(self.card, shapes, files, notes, self.measures, self.defaults, self.advice)
-
-
-CAT_MEASURES = ("cat-pseudo-likelihood", "cat-likelihood")
-PAIR_MEASURES = ("pair-likelihood", "pair-sentence-likelihood")
 
 
 VARIABLE = "STEREOMETER_DATA"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.core import catalog
-from stereometer.core.benchmarks.benchmark import CAT_MEASURES, PAIR_MEASURES, Benchmark
-from stereometer.core.errors import ModelError, UnknownName, UsageError
+from stereometer.core.benchmarks.benchmark import Benchmark
+from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.runs.job import Measurement, limited, needed, with_ties
 from stereometer.core.runs.open import open_benchmark
 from stereometer.core.tables import PLAIN, Layout
@@ -25,8 +25,6 @@ from stereometer.core.types import (
     Settings,
 )
 from stereometer.core.types.names import MeasureName
-from stereometer.kinds.comments.benchmarks import Columns, read_own
-from stereometer.kinds.traits.abc import survey
 
 RAW_TEXT = "Likelihoods are of raw text: no chat template is applied."
 """Said where a model has a template."""
@@ -234,7 +232,8 @@ def _first_answerable(
 def answerable(backend: Backend, settings: Settings) -> list[str]:
     """The measures that a model can be asked for, those that are defaults first."""
     names = []
-    for name in dict.fromkeys((*CAT_MEASURES, *PAIR_MEASURES, *catalog.names("method"))):
+    defaults = [name for kind in catalog.names("shape") for name in catalog.shape(kind).measures]
+    for name in dict.fromkeys((*defaults, *catalog.names("method"))):
         with suppress(ModelError, UsageError):
             bound(catalog.find("method", name), backend, settings, {})
             names.append(name)
@@ -271,20 +270,6 @@ def _common(both: Sequence[str], kind: str) -> str:
     return f"No measure of a {catalog.shape(kind).noun} suits both{(*others, '')[0]}."
 
 
-def words_of(category: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
-    """The word for each category; its own name where no other is given."""
-    return dict(category) if isinstance(category, Mapping) else {name: name for name in category}
-
-
-def open_comments(name: str, data: Path | None, columns: Columns) -> Benchmark:
-    """A benchmark by name, or a user's own table of comments by path."""
-    if (Path(name) / "study.toml").is_file():
-        return survey.of_study(Path(name))
-    if not catalog.has("benchmark", name) and Path(name).exists():
-        return read_own(Path(name), columns)
-    return open_benchmark(name, data)
-
-
 def backend_of(model: Backend | Scorer) -> Backend:
     """The model, where it is one that can be asked."""
     if isinstance(model, Scorer):
@@ -293,52 +278,3 @@ def backend_of(model: Backend | Scorer) -> Backend:
             "It cannot be asked in words. Name a model."
         )
     return model
-
-
-def jobs_in_words(
-    benchmark: Benchmark,
-    settings_named: Sequence[str],
-    model: Backend,
-    settings: Settings,
-    options: Mapping[str, Any],
-    limit: int | None = None,
-) -> Iterator[Job]:
-    """Of each shape, the methods that ask in words: those of the settings named, and those that
-    have none; with `likelihood` the benchmark's own measures beside them."""
-    methods = {
-        name: method for shape in benchmark.shapes for name, method in _in_words(shape).items()
-    }
-    if not methods:
-        raise UsageError(
-            f"{benchmark.name} has no comments, CATs or pairs. "
-            "Only those can be asked about in words. Name another set."
-        )
-    # What is not asked for is left to the method or the benchmark.
-    asked = {name: value for name, value in options.items() if value is not None and value != {}}
-    for name in _under(methods, settings_named):
-        shape, known = methods[name].reads, {field.name for field in fields(methods[name].options)}
-        how = {option: value for option, value in asked.items() if option in known}
-        yield job_for(benchmark, shape, [name], model, settings, limit, how)
-        own = benchmark.measures.get(shape, ())
-        beside = own and name not in own and "likelihood" not in known
-        if beside and options.get("likelihood"):
-            yield job_for(benchmark, shape, own, model, settings, limit)
-
-
-def _in_words(shape: str) -> dict[str, Method]:
-    methods = {name: catalog.find("method", name) for name in catalog.names("method")}
-    return {
-        name: method
-        for name, method in methods.items()
-        if method.in_words and method.reads == shape
-    }
-
-
-def _under(methods: Mapping[str, Method], settings_named: Sequence[str]) -> Iterator[str]:
-    """In the order of the settings, then those that have none."""
-    known = {method.setting: name for name, method in methods.items() if method.setting}
-    for setting in settings_named if known else ():
-        if setting not in known:
-            raise UnknownName("setting", setting, known)
-        yield known[setting]
-    yield from (name for name, method in methods.items() if not method.setting)

@@ -33,6 +33,7 @@ from stereometer.core.types import (
     Memory,
     ModelCard,
     ModelSpec,
+    NoOptions,
     Opener,
     Request,
     Scorer,
@@ -56,11 +57,14 @@ LIKELY_TYPO = 0.7
 def open_benchmark(
     name: str, data: str | Path | None = None, options: object | None = None, layout: Layout = PLAIN
 ) -> Benchmark:
-    """A benchmark by name, or a user's own file by path."""
+    """A benchmark by name, or a user's own file by path; `options` are of the class that the
+    benchmark declares, or by name."""
     source, path = _source(name, data)
     source = source.laid_out(layout)
     if options is None:
         return open_source(source, path)
+    if isinstance(options, Mapping) and source.options is not NoOptions:
+        options = source.options(**options)
     if not isinstance(options, source.options):
         raise UsageError(
             f"{name} has no groups, traits or templates to choose. Those options are for abc. "

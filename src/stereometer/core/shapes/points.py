@@ -102,6 +102,8 @@ def repeated(items: Iterable[Score]) -> dict[Wording, int]:
 
 
 LOST, TIED, WON = range(3)
+TIE = 1e-6
+"""`sound`: scores closer than this are a tie."""
 KINDS = 3
 Place = int | tuple[int, ...]
 

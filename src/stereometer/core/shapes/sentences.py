@@ -93,12 +93,18 @@ class SentenceItem(Item, Protocol):
 class SentenceShape(Contrast):
     """A shape of these items."""
 
+    item: ClassVar[type[Any]]
+    """What one is made of."""
     columns: ClassVar[tuple[str, ...]]
     """What a table of them needs."""
     suffix: ClassVar[str]
     """Of the files that `write` makes."""
     has_terms: ClassVar[bool] = False
     """Whether items share target terms, which vary together."""
+
+    @abstractmethod
+    def read_released(self, path: Path) -> Sequence[SentenceItem]:
+        """A file in the layout of the first set of this kind."""
 
     @abstractmethod
     def read_row(self, row: Row, path: Path, line: int, faulty: bool = False) -> SentenceItem:

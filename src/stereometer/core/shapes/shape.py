@@ -71,6 +71,9 @@ class Shape:
     """What an item has a score of each, the stereotype first; empty where items are not set against
     each other."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
+    measures: ClassVar[tuple[str, ...]] = ()
+    """How items are measured unless a benchmark says otherwise: the first that a model can answer
+    is taken."""
     summary_metric: ClassVar[str] = ""
     """What stands for a result where there is room for one number; empty for the leading metric."""
     shares_some: ClassVar[bool] = False

@@ -10,7 +10,6 @@ from stereometer.core.options import verb
 from stereometer.core.types.backend import ForTesting
 from stereometer.core.types.shown import Shown
 from stereometer.core.verbs import view as views
-from stereometer.kinds.comments.items import SETTINGS
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,19 +38,17 @@ def names() -> EveryName:
         for name, entry in backends.items()
         if isinstance(entry, type) and issubclass(entry, ForTesting)
     ]
+    methods = {name: catalog.find("method", name) for name in catalog.names("method")}
     others = {
         "models": list(catalog.names("model")),
         "baselines": [*catalog.names("system"), *(name for name in backends if name not in aids)],
         "testing_aids": aids,
-        "settings": list(SETTINGS),
+        "settings": [method.setting for method in methods.values() if method.setting],
         "mitigation_methods": list(catalog.names("mitigation")),
         "attributes": list(catalog.names("attribute")),
         "exporters": list(catalog.names("exporter")),
     }
-    measures = [
-        {"name": name, "source": catalog.find("method", name).source}
-        for name in catalog.names("method")
-    ]
+    measures = [{"name": name, "source": method.source} for name, method in methods.items()]
     return EveryName(
         [_benchmark(name, source) for name, source in sources.items()], measures, others
     )

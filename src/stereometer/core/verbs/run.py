@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Unpack
+from typing import Annotated, Any, Unpack
 
 from stereometer.core.files import UTF8
 from stereometer.core.gate.early_stop import holding
@@ -48,7 +48,6 @@ from stereometer.core.tables import Layout
 from stereometer.core.types import Backend, Job, Scorer, Settings
 from stereometer.core.types.method import check_limit
 from stereometer.core.types.results import Results
-from stereometer.kinds.traits.abc.items import Choice
 
 
 class RunOptions(HeadedModelOptions, total=False):
@@ -154,15 +153,15 @@ def _choice(
     synonyms: bool,
     text: str | Path | None,
     seed: int,
-) -> Choice | None:
-    """What was chosen of abc, or None if nothing was."""
+) -> dict[str, Any] | None:
+    """What was chosen of a benchmark that lets one choose, or None if nothing was."""
     if synonyms and not any((groups, traits, templates, text)):
         return None
-    return Choice(
-        listed(groups),
-        Path(traits) if traits else None,
-        listed(templates),
-        Path(text) if text else None,
-        seed,
-        synonyms=synonyms,
-    )
+    return {
+        "groups": listed(groups),
+        "traits": Path(traits) if traits else None,
+        "templates": listed(templates),
+        "text": Path(text) if text else None,
+        "seed": seed,
+        "synonyms": synonyms,
+    }

@@ -11,7 +11,6 @@ from typing import ClassVar
 from stereometer.core.errors import DataError
 from stereometer.core.shapes.sentences import words_of
 from stereometer.core.types import ItemDefaults, Slice
-from stereometer.kinds.pairs.items import Pair
 
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
 TASKS = ("intrasentence", "intersentence")
@@ -172,17 +171,6 @@ class Cat(ItemDefaults):
                 "be filled in again. Fix the entry."
             )
         return context.replace(BLANK, filler)
-
-    def as_pair(self) -> Pair:
-        """As the CrowS-Pairs authors compared their measure on StereoSet."""
-        sentences = self.sentences
-        return Pair(
-            self.id,
-            sentences.get("stereotype", ""),
-            sentences.get("anti-stereotype", ""),
-            self.domain,
-            target=self.target,
-        )
 
 
 def words(cat: Cat, label: str) -> int:

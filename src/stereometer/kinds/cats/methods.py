@@ -23,13 +23,6 @@ from stereometer.core.methods.declared import (
     check_first_token,
     scored,
 )
-from stereometer.core.methods.rules import (
-    RULES,
-    Choice,
-    ContextGivenFiller,
-    ContextGivenSentence,
-    Rule,
-)
 from stereometer.core.types import (
     Backend,
     Exchanged,
@@ -44,6 +37,13 @@ from stereometer.kinds.cats import metrics
 from stereometer.kinds.cats.items import Cat
 from stereometer.kinds.cats.metrics import CANDIDATES
 from stereometer.kinds.cats.points import TASKS
+from stereometer.kinds.cats.rules import (
+    RULES,
+    Choice,
+    ContextGivenFiller,
+    ContextGivenSentence,
+    Rule,
+)
 
 NO_HEAD = "the model cannot say whether a sentence follows"
 

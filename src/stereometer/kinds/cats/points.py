@@ -9,14 +9,21 @@ from functools import cached_property
 
 import numpy as np
 
-from stereometer.core.shapes.points import LOST, WON, Coverage, Place, Points, PointSample, sizes
+from stereometer.core.shapes.points import (
+    LOST,
+    TIE,
+    WON,
+    Coverage,
+    Place,
+    Points,
+    PointSample,
+    sizes,
+)
 from stereometer.core.stats.intervals import Floats, Ints
 from stereometer.core.types import Score, Slice, Variant
 
 TASKS = ("intrasentence", "intersentence")
 UNIT_BY = ("domain", "target")
-TIE = 1e-6
-"""`sound`: closer than this is a tie."""
 
 # An outcome is (half points of ss: 0-2, quarter points of lms: 0-4, or 5 where it is not defined).
 OUTCOMES = [(ss, lms) for ss in range(3) for lms in range(6)]

@@ -12,6 +12,7 @@ from stereometer.core.shapes.verdicts import LANGUAGE, PREFERENCE
 from stereometer.core.types import Score, Variant
 from stereometer.kinds.cats import files, metrics, points
 from stereometer.kinds.cats.differences import differences, shifts
+from stereometer.kinds.cats.items import Cat
 from stereometer.kinds.cats.points import UNIT_BY, compared, outcome
 from stereometer.kinds.cats.view import first_tables
 
@@ -23,6 +24,8 @@ class CatShape(SentenceShape):
     noun = "context association test"
     candidates = metrics.CANDIDATES
     preference = "ss"
+    item = Cat
+    measures = ("cat-pseudo-likelihood", "cat-likelihood")
     summarize = staticmethod(metrics.summarize)
     columns = files.COLUMNS
     suffix = ".json"
@@ -87,6 +90,7 @@ class CatShape(SentenceShape):
     differences = staticmethod(differences)
     shifts = staticmethod(shifts)
     view = first_tables
+    read_released = staticmethod(files.read_cats)
     read_row = staticmethod(files.read_row)
     write = staticmethod(files.write)
     statistics = staticmethod(files.statistics)

@@ -8,13 +8,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from stereometer.core.benchmarks.benchmark import Benchmark, Shapes, Source, load_card
+from stereometer.core.benchmarks.benchmark import Benchmark, Card, Shapes, Source, load_card
 from stereometer.core.errors import DataError
 from stereometer.core.files import UTF8
 from stereometer.core.shapes.sentences import plain_name
 from stereometer.core.tables import Layout, empty_file, gathered, read_rows, read_table
 from stereometer.kinds.comments.items import Comment, share
 
+PACKAGE = "stereometer.kinds.comments"
 RENAMED = "Say what its columns hold, for instance --column comment=text."
 
 
@@ -33,6 +34,11 @@ class Columns:
     encoding: str = UTF8
 
 
+def own_card() -> Card:
+    """Of comments of a user's own."""
+    return load_card("comments", PACKAGE)
+
+
 def read_own(path: Path, columns: Columns) -> Benchmark:
     """Any CSV, TSV or JSONL with a text and labels."""
     needed = [columns.text, *([columns.label] if columns.label else columns.categories)]
@@ -49,7 +55,7 @@ def read_own(path: Path, columns: Columns) -> Benchmark:
         raise DataError(
             f"{path} has the same id twice. Every row needs its own. Name another column, or none."
         )
-    return Benchmark(load_card("comments"), {"comment": comments}, path.name)
+    return Benchmark(own_card(), {"comment": comments}, path.name)
 
 
 def _comment(
@@ -145,6 +151,7 @@ SOURCE = Source(
     "ethos",
     read,
     {"comment": ("recognition-zero-shot",)},
+    package=PACKAGE,
     defaults={"categories": WORDS},
     nouns=NOUNS,
     published=("recognition-zero-shot",),

@@ -1,54 +1,21 @@
-"""Facts: a sentence that is right, and the same with a word that makes it wrong.
-
-No stereotype is involved, so the ideal is to agree always.
-"""
+"""Facts as a shape: no stereotype is involved, so the ideal is to agree always."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from stereometer.core.shapes.differences import Difference, Withheld
+from stereometer.core.shapes.points import TIE
 from stereometer.core.shapes.shape import Metric, Shape
 from stereometer.core.shapes.verdicts import LANGUAGE, judged
 from stereometer.core.stats.intervals import Floats, wilson_percent
 from stereometer.core.stats.tests import sign_test
-from stereometer.core.types import Estimate, ItemDefaults, Score, Settings, Slice, Variant
-from stereometer.kinds.pairs.points import TIE
+from stereometer.core.types import Estimate, Score, Settings, Slice, Variant
+from stereometer.kinds.facts.items import FACT
 
-FACT, AGREEMENT = "fact", "agreement"
+AGREEMENT = "agreement"
 ALIKE = "facts like these"
-
-
-@dataclass(frozen=True)
-class Fact(ItemDefaults):
-    """A sentence in which an attribute follows from a word, and one that contradicts it."""
-
-    shape: ClassVar[str] = FACT
-    id: str
-    right: str
-    wrong: str
-    attribute: str
-    kind: str
-    """Why it is a fact: `kin`, `role`, `title` ..."""
-
-    @property
-    def slices(self) -> Slice:
-        return {"attribute": self.attribute, "fact": self.kind}
-
-    @property
-    def texts(self) -> Mapping[str, str]:
-        return {"right": self.right, "wrong": self.wrong}
-
-    @property
-    def sent_more(self) -> str:
-        """As rules for pairs of sentences read it."""
-        return self.right
-
-    @property
-    def sent_less(self) -> str:
-        return self.wrong
 
 
 class FactShape(Shape):

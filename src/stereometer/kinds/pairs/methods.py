@@ -12,32 +12,29 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any
 
-from stereometer.core.methods.declared import (
-    Bound,
-    Declared,
-    Scoring,
-    WithinWord,
-    check_first_token,
-    scored,
-)
-from stereometer.core.methods.spans import (
-    left_to_right,
-    one_at_a_time,
-    scored_positions,
-    shared_ids,
-    shared_words,
-    tokens_in,
+from stereometer.core.methods.declared import Declared, Scoring, WithinWord
+from stereometer.core.methods.spans import one_at_a_time, scored_positions
+from stereometer.core.methods.two_sentences import (
+    Rule,
+    TwoSentences,
+    by_sentence,
+    from_start,
+    modified_given_shared,
+    needs_of,
+    sentence_text,
+    sentence_tokens,
+    total,
+    unmodified,
 )
 from stereometer.core.types import (
     Answer,
     Backend,
     CausalTokens,
-    Encode,
     Encoding,
     Exchanged,
     MaskedTokens,
@@ -47,76 +44,36 @@ from stereometer.core.types import (
     Score,
     Skip,
     Variant,
-    WholeText,
 )
-from stereometer.kinds.facts.shape import FACT, Fact
-from stereometer.kinds.facts.shape import SHAPE as FACT_SHAPE
 from stereometer.kinds.pairs import metrics
 from stereometer.kinds.pairs.items import Pair
 from stereometer.kinds.pairs.metrics import CANDIDATES
 
-PairItem = Pair | Fact
 MASKED_SHARE, ROUNDS = 0.15, 10
 """Of the shared tokens, how many are hidden together, and how often each of them is."""
-
-Aligned = list[tuple[Encoding, list[int]]]
-"""Each sentence's encoding and the positions it shares with the other."""
-
-
-def unmodified(item: PairItem, how: Scoring) -> Aligned:
-    align = unmodified_words if how.variant == "sound" else unmodified_ids
-    return list(align(item.sent_more, item.sent_less, how.encode))
-
-
-def unmodified_words(more: str, less: str, encode: Encode) -> Iterable[tuple[Encoding, list[int]]]:
-    """`sound`: align words, then take the tokens of the shared ones."""
-    for text, spans in zip((more, less), shared_words(more, less), strict=True):
-        encoding = encode(text)
-        yield encoding, tokens_in(text, encoding, spans)
-
-
-def unmodified_ids(more: str, less: str, encode: Encode) -> Iterable[tuple[Encoding, list[int]]]:
-    """`paper`: align token ids with difflib; special tokens are never scored."""
-    first, second = encode(more), encode(less)
-    for encoding, shared in zip((first, second), shared_ids(first.ids, second.ids), strict=True):
-        scored = set(scored_positions(encoding))
-        yield encoding, [position for position in shared if position in scored]
 
 
 # -------------------------------------------------------------------------------------------- rules
 
 
-def _named(requests: Iterable[Request]) -> Requests:
-    return {name: [request] for name, request in zip(CANDIDATES, requests, strict=True)}
-
-
-def shared_given_modified(item: PairItem, how: Scoring) -> Requests:
+def shared_given_modified(item: Pair, how: Scoring) -> Requests:
     """Under `paper` nothing is asked where nothing is shared: two empty sums are a draw."""
     both = unmodified(item, how)
     if how.variant == "paper" and not any(shared for _, shared in both):
         return {}
-    return _named(one_at_a_time(encoding, shared, how.within_word) for encoding, shared in both)
+    return by_sentence(
+        item, [one_at_a_time(encoding, shared, how.within_word) for encoding, shared in both]
+    )
 
 
-def modified_given_shared(item: PairItem, how: Scoring) -> Requests:
-    """The modified tokens revealed from the left, those still to come hidden."""
-    requests = []
-    for encoding, shared in unmodified(item, how):
-        modified = [
-            position for position in scored_positions(encoding) if position not in set(shared)
-        ]
-        if not modified:
-            raise Skip("one sentence has no modified token")
-        requests.append(left_to_right(encoding, modified))
-    return _named(requests)
-
-
-def shared_at_once(item: PairItem, how: Scoring) -> Requests:
+def shared_at_once(item: Pair, how: Scoring) -> Requests:
     """All shared tokens hidden together."""
-    return _named(_in_parts(encoding, [shared]) for encoding, shared in unmodified(item, how))
+    return by_sentence(
+        item, [_in_parts(encoding, [shared]) for encoding, shared in unmodified(item, how)]
+    )
 
 
-def shared_at_random(item: PairItem, how: Scoring) -> Requests:
+def shared_at_random(item: Pair, how: Scoring) -> Requests:
     """Random subsets of the shared tokens hidden together: in every round each token once. Where
     both sentences have as many, the subsets are the same."""
     requests = []
@@ -130,7 +87,7 @@ def shared_at_random(item: PairItem, how: Scoring) -> Requests:
                 for at in range(0, len(order), size)
             ]
         requests.append(_in_parts(encoding, parts))
-    return _named(requests)
+    return by_sentence(item, requests)
 
 
 def _in_parts(encoding: Encoding, parts: Sequence[Sequence[int]]) -> MaskedTokens:
@@ -141,22 +98,7 @@ def _in_parts(encoding: Encoding, parts: Sequence[Sequence[int]]) -> MaskedToken
     return MaskedTokens(encoding.ids, steps, encoding.segments)
 
 
-def sentence_tokens(item: PairItem, how: Scoring) -> Requests:
-    return _named(_from_start(how.encode(text)) for text in (item.sent_more, item.sent_less))
-
-
-def _from_start(encoding: Encoding) -> CausalTokens:
-    scored = scored_positions(encoding)
-    if not scored or len(encoding.ids) < 2:
-        raise Skip("no token to score")
-    return CausalTokens(encoding.ids, max(1, scored[0]))
-
-
-def sentence_text(item: PairItem, how: Scoring) -> Requests:
-    return _named(WholeText(text) for text in (item.sent_more, item.sent_less))
-
-
-def after_change_tokens(item: PairItem, how: Scoring) -> Requests:
+def after_change_tokens(item: Pair, how: Scoring) -> Requests:
     """The whole sentences; only what both share after their common beginning counts.
 
     Where either sentence first differs, both are cut: the two sums are over the same words.
@@ -171,17 +113,10 @@ def after_change_tokens(item: PairItem, how: Scoring) -> Requests:
         raise Skip("a shared token has nothing before it")
     if not all(shared[beginning:] for _, shared in both):
         raise Skip("no shared token after the change")
-    return _named(
-        replace(_from_start(encoding), counted=tuple(shared[beginning:]))
-        for encoding, shared in both
+    whole = [(from_start(encoding), shared) for encoding, shared in both]
+    return by_sentence(
+        item, [replace(request, counted=tuple(shared[beginning:])) for request, shared in whole]
     )
-
-
-Reduce = Callable[[Request, Answer], float]
-
-
-def total(request: Request, answer: Answer) -> float:
-    return sum(answer.column("logprob"))
 
 
 def mean(request: Request, answer: Answer) -> float:
@@ -202,8 +137,6 @@ def counted_total(request: Request, answer: Answer) -> float:
     return sum(row[position - request.start] for position in request.counted)
 
 
-Rule = tuple[str, Callable[[PairItem, Scoring], Requests], Reduce]
-
 RULES: Mapping[str, Sequence[Rule]] = {
     "pair-likelihood": [("masked-tokens", shared_given_modified, total)],
     "pair-modified-likelihood": [("masked-tokens", modified_given_shared, mean)],
@@ -223,28 +156,20 @@ RULES: Mapping[str, Sequence[Rule]] = {
 that a model supports is taken."""
 
 
-@dataclass(frozen=True)
-class PairLikelihood(Bound):
+class PairLikelihood(TwoSentences):
     """A pair measure bound to what a model can answer."""
 
-    name: str
-    rule: Rule
-    how: Scoring
     summarize = staticmethod(metrics.summarize)
 
-    def plan(self, item: PairItem) -> Requests:
+    def plan(self, item: Pair) -> Requests:
         """The CrowS-Pairs script scores pairs that say nothing too, as draws, and counts them."""
         _, requests, _ = self.rule
         published = self.how.variant == "paper" and requests is shared_given_modified
-        if item.unscorable and not published:
-            raise Skip(item.unscorable)
-        return requests(item, self.how)
+        return requests(item, self.how) if published else super().plan(item)
 
-    def score(self, item: PairItem, exchanged: Exchanged) -> Score:
-        check_first_token(exchanged)
-        _, _, reduce = self.rule
-        draw = dict.fromkeys(CANDIDATES, 0.0)
-        return scored(item, draw | {name: reduce(*asked) for name, (asked,) in exchanged.items()})
+    def score(self, item: Pair, exchanged: Exchanged) -> Score:
+        score = super().score(item, exchanged)
+        return replace(score, values=dict.fromkeys(CANDIDATES, 0.0) | dict(score.values))
 
 
 @dataclass(frozen=True)
@@ -278,50 +203,9 @@ OPTIONS: Mapping[str, type[Any]] = {
 LIKELIHOOD, MODIFIED, RANDOM_MASKS, ALL_MASKS, SENTENCE, SENTENCE_MEAN, AFTER_CHANGE = (
     PairMethod(
         name,
-        needs={"pair": [frozenset({kind}) for kind, _, _ in rules]},
+        needs={"pair": needs_of(rules)},
         rules=rules,
         options=OPTIONS.get(name, WithinWord),
     )
     for name, rules in RULES.items()
-)
-
-
-FACT_RULES: tuple[Rule, ...] = (
-    ("masked-tokens", modified_given_shared, total),
-    ("causal-tokens", sentence_tokens, total),
-    ("whole-text", sentence_text, total),
-)
-
-
-class FactLikelihood(PairLikelihood):
-    """The method bound to what a model can answer."""
-
-    summarize = staticmethod(FACT_SHAPE.summarize)
-
-    def score(self, item: PairItem, exchanged: Exchanged) -> Score:
-        score = super().score(item, exchanged)
-        return replace(score, values=dict(zip(item.texts, score.values.values(), strict=True)))
-
-
-@dataclass(frozen=True)
-class FactMethod(Declared):
-    """Facts: which of two sentences a model finds likelier, the right one or the wrong one.
-
-    Masked models are asked for what differs, given the rest: erasing an attribute changes what a
-    model says of exactly those words. Causal models read the whole sentence, in which what differs
-    comes after the word that decides it.
-    """
-
-    def bind(self, backend: Backend, variant: Variant, options: Any) -> FactLikelihood:
-        rule = FACT_RULES[self.needed_way(backend, FACT)]
-        return FactLikelihood(
-            self.label(backend, [rule[0]]), rule, Scoring(variant, backend.encode)
-        )
-
-
-FACT_LIKELIHOOD = FactMethod(
-    "fact-likelihood",
-    FACT,
-    needs={FACT: [frozenset({kind}) for kind, _, _ in FACT_RULES]},
-    variants=("sound",),
 )

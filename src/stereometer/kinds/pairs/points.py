@@ -10,7 +10,17 @@ from math import hypot, sqrt
 
 import numpy as np
 
-from stereometer.core.shapes.points import KINDS, LOST, TIED, WON, Place, Points, PointSample, term
+from stereometer.core.shapes.points import (
+    KINDS,
+    LOST,
+    TIE,
+    TIED,
+    WON,
+    Place,
+    Points,
+    PointSample,
+    term,
+)
 from stereometer.core.shapes.spread import Spread, over_units
 from stereometer.core.shapes.verdicts import LIKE_THESE, SAME, THESE
 from stereometer.core.stats.intervals import Floats, Ints, wilson, wilson_percent
@@ -18,8 +28,6 @@ from stereometer.core.stats.means import PerUnit
 from stereometer.core.stats.tests import detectable, sign_test
 from stereometer.core.types import Score, Slice, Variant
 from stereometer.kinds.pairs.items import BIAS_TYPE, DIRECTION, DIRECTIONS, TARGET
-
-TIE = 1e-6
 
 
 def decision(values: Mapping[str, float], variant: Variant) -> float:

@@ -13,7 +13,7 @@ from stereometer.core.shapes.verdicts import PREFERENCE
 from stereometer.core.types import Score, Slice, Variant, digest_of
 from stereometer.kinds.pairs import files, metrics, points
 from stereometer.kinds.pairs.differences import differences, shifts
-from stereometer.kinds.pairs.items import BIAS_TYPE, DIRECTION, TARGET
+from stereometer.kinds.pairs.items import BIAS_TYPE, DIRECTION, TARGET, Pair
 from stereometer.kinds.pairs.points import decision
 from stereometer.kinds.pairs.view import first_tables
 
@@ -25,6 +25,8 @@ class PairShape(SentenceShape):
     noun = "sentence pair"
     candidates = metrics.CANDIDATES
     preference = "pair_preference"
+    item = Pair
+    measures = ("pair-likelihood", "pair-sentence-likelihood")
     summarize = staticmethod(metrics.summarize)
     columns = files.COLUMNS
     suffix = ".csv"
@@ -56,6 +58,7 @@ class PairShape(SentenceShape):
     differences = staticmethod(differences)
     shifts = staticmethod(shifts)
     view = first_tables
+    read_released = staticmethod(files.read_pairs)
     read_row = staticmethod(files.read_row)
     write = staticmethod(files.write)
     statistics = staticmethod(files.statistics)

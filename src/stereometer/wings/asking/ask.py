@@ -32,7 +32,7 @@ from stereometer.core.options import (
 from stereometer.core.runs.carry import carry_out
 from stereometer.core.runs.engines import engines_of
 from stereometer.core.runs.execute import LOG, Announce
-from stereometer.core.runs.measure import backend_of, jobs_in_words, open_comments, words_of
+from stereometer.core.runs.measure import backend_of
 from stereometer.core.runs.models import opened
 from stereometer.core.runs.progress import Watch
 from stereometer.core.runs.stored import Run
@@ -44,6 +44,7 @@ from stereometer.kinds.comments.benchmarks import columns_from
 from stereometer.kinds.comments.items import STUDY, setting_of
 from stereometer.kinds.comments.recognition.prompts import check_folder
 from stereometer.wings.asking import view as views
+from stereometer.wings.asking.jobs import jobs_in_words, open_comments, words_of
 from stereometer.wings.relations.calibrate import Calibration, calibrate
 
 

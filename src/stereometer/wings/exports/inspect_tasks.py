@@ -27,7 +27,6 @@ from inspect_ai.solver import solver
 
 from stereometer.core.errors import UsageError
 from stereometer.core.options import pairs_in
-from stereometer.core.runs.measure import jobs_in_words, open_comments
 from stereometer.core.types import (
     Abilities,
     Answer,
@@ -44,6 +43,7 @@ from stereometer.core.types import (
     Skip,
 )
 from stereometer.kinds.comments.benchmarks import columns_from
+from stereometer.wings.asking.jobs import jobs_in_words, open_comments
 from stereometer.wings.exports.metadata import headlines
 
 MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}

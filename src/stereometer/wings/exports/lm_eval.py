@@ -17,11 +17,11 @@ from typing import Any
 
 from stereometer.core.errors import UsageError
 from stereometer.core.files import replacing, to_json
-from stereometer.core.methods.rules import filled
 from stereometer.core.runs.stored import Run
 from stereometer.core.show import numbers
 from stereometer.core.types import Result, Score, Skip
 from stereometer.kinds.cats.items import LABELS, Candidate, Cat
+from stereometer.kinds.cats.rules import filled
 from stereometer.wings.exports.lm_eval_task import METRICS, NAMES
 from stereometer.wings.exports.markdown import plain
 from stereometer.wings.exports.metadata import headlines, measured

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from stereometer.core.benchmarks.benchmark import CAT_MEASURES, PAIR_MEASURES, Shapes, Source
+from stereometer.core.benchmarks.benchmark import Content, Source
 from stereometer.core.errors import DataError
 from stereometer.core.shapes.sentences import SentenceShape, unique
 from stereometer.core.tables import (
@@ -32,9 +32,7 @@ OPTIONAL = ("id", "note", "hidden", "stereo_antistereo", "annotations")
 KNOWN = (*dict.fromkeys(name for shape in SHAPES for name in shape.columns), *OPTIONAL)
 
 
-def read(
-    files: Sequence[Path], faulty: bool = False, layout: Layout = PLAIN
-) -> tuple[Shapes, Sequence[str]]:
+def read(files: Sequence[Path], faulty: bool = False, layout: Layout = PLAIN) -> Content:
     """For an audit also `faulty` items: those with an empty text or a context without BLANK."""
     (path,) = files
     of_hub = is_parquet(path) and any("sentences" in row for _, row in parquet_rows(path))
@@ -78,8 +76,7 @@ def repeated(items: Sequence[Item]) -> list[str]:
 SOURCE = Source(
     "custom",
     read,
-    {"cat": CAT_MEASURES, "pair": PAIR_MEASURES},
+    {shape.name: shape.measures for shape in SHAPES},
     read_faulty=partial(read, faulty=True),
     takes_layout=True,
-    comment_card="comments",
 )

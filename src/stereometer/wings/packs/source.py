@@ -9,10 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from stereometer.core.benchmarks.benchmark import (
-    CAT_MEASURES,
-    PAIR_MEASURES,
     Benchmark,
     Card,
+    Content,
     Shapes,
     Source,
     find,
@@ -27,14 +26,17 @@ from stereometer.core.tables import gathered, read_rows
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
 from stereometer.core.verbs.fetch import differences
+from stereometer.kinds.cats.benchmarks import content_of
 from stereometer.kinds.cats.files import COLUMNS as CAT_COLUMNS
 from stereometer.kinds.cats.files import read_cats, read_row
 from stereometer.kinds.cats.items import BLANK, Cat
+from stereometer.kinds.cats.shape import SHAPE as CATS
+from stereometer.kinds.pairs.benchmarks import read_crows_pairs
 from stereometer.kinds.pairs.items import Pair
+from stereometer.kinds.pairs.shape import SHAPE as PAIRS
 from stereometer.kinds.traits.abc.files import SocialGroup, read_foreign_groups, read_traits
 from stereometer.kinds.traits.abc.items import TRAIT_MEASURES, Grid, TraitWords
 from stereometer.kinds.traits.abc.templates import Grammar, read_forms, read_templates
-from stereometer.wings.packs.sentences import read_crows_pairs, shapes_of
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def source_of(folder: Path) -> PackSource:
 # -------------------------------------------------------------------------------------- sentences
 
 
-def _read_pairs(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
+def _read_pairs(pack: Pack, files: Sequence[Path]) -> Content:
     types = pack.written.read.types
     parts = [read_crows_pairs([file], pack.layout) for file in files]
     pairs = [
@@ -103,7 +105,7 @@ def _read_pairs(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[str
     return {"pair": pairs}, [note for _, notes in parts for note in notes]
 
 
-def _read_cats(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
+def _read_cats(pack: Pack, files: Sequence[Path]) -> Content:
     types = pack.written.read.types
     cats = [
         replace(cat, domain=types.get(cat.domain, cat.domain))
@@ -111,7 +113,7 @@ def _read_cats(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[str]
         for cat in _cats(pack, file)
     ]
     unique((cat.id for cat in cats), f"{pack.name}: item")
-    return shapes_of(cats)
+    return content_of(cats)
 
 
 def _cats(pack: Pack, file: Path) -> Iterator[Cat]:
@@ -131,7 +133,7 @@ def _cats(pack: Pack, file: Path) -> Iterator[Cat]:
 # ------------------------------------------------------------------------------- groups and traits
 
 
-def _read_traits(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
+def _read_traits(pack: Pack, files: Sequence[Path]) -> Content:
     syntax = pack.grammar
     columns = tuple(dict.fromkeys(syntax.determiners.values()))
     groups, traits = read_foreign_groups(files[0], columns), read_traits(files[1])
@@ -156,10 +158,10 @@ def _persons(syntax: Syntax, columns: Sequence[str]) -> Iterator[SocialGroup]:
         )
 
 
-Read = Callable[[Pack, Sequence[Path]], tuple[Shapes, Sequence[str]]]
+Read = Callable[[Pack, Sequence[Path]], Content]
 SHAPES: Mapping[str, tuple[Read, Sequence[str], tuple[str, ...]]] = {
-    "pair": (_read_pairs, PAIR_MEASURES, ("pair-likelihood",)),
-    "cat": (_read_cats, CAT_MEASURES, ("cat-likelihood",)),
+    "pair": (_read_pairs, PAIRS.measures, ("pair-likelihood",)),
+    "cat": (_read_cats, CATS.measures, ("cat-likelihood",)),
     "trait": (_read_traits, TRAIT_MEASURES, ()),
 }
 """How a shape is read, its default measures, and those of its paper."""

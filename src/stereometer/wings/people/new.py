@@ -14,6 +14,7 @@ from typing import TypeVar
 from stereometer.core.errors import StereometerError, UsageError
 from stereometer.core.runs.open import open_benchmark
 from stereometer.core.types import Item
+from stereometer.kinds.cats.benchmarks import as_pairs
 from stereometer.kinds.cats.items import Cat
 from stereometer.kinds.pairs.items import Pair
 from stereometer.wings.people.config import OUTCOMES, read_config
@@ -110,7 +111,7 @@ def _items(kind: str, source: str, sample: int | None, seed: int) -> StudySource
     chosen: Sequence[Cat | Pair] = cats
     if kind == "validate-pairs":
         pairs = [item for item in items if isinstance(item, Pair)]
-        chosen = pairs or [cat.as_pair() for cat in cats if cat.task == "intrasentence"]
+        chosen = pairs or as_pairs(cats)
     return StudySource(items=_sampled(chosen, sample, seed, source), writers=writers)
 
 

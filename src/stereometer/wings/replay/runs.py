@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.core import catalog
-from stereometer.core.benchmarks.benchmark import Benchmark, Card, Source, load_card
+from stereometer.core.benchmarks.benchmark import Benchmark, Card, Source
 from stereometer.core.errors import DataError, UsageError
 from stereometer.core.runs.job import Measurement, limited, limited_order, with_ties
 from stereometer.core.runs.open import open_benchmark
@@ -20,6 +20,7 @@ from stereometer.core.tables import PLAIN, Layout
 from stereometer.core.types import Job, Method, ModelCard, Score, Settings
 from stereometer.core.types.document import digest_of_rows
 from stereometer.core.types.names import MeasureName
+from stereometer.kinds.comments.benchmarks import own_card
 from stereometer.kinds.comments.items import MISSPELLING, NEITHER, Comment, Setting
 from stereometer.kinds.comments.recognition.method import Recognition
 from stereometer.kinds.pairs.items import Pair
@@ -214,11 +215,11 @@ def _about(benchmark: str) -> tuple[Card, Mapping[str, str], Mapping[str, str]]:
     """The card of a benchmark of comments, the words of its categories and their other names; a
     file about comments of one's own names them itself."""
     source: Source = catalog.find("benchmark", benchmark)
-    card = source.comment_card or (source.name if COMMENT in source.measures else "")
-    if not card:
+    if source.name != "custom" and COMMENT not in source.measures:
         raise UsageError(
             f"{benchmark} is measured by likelihood. A setting is for answers about comments. "
             "Name ethos, or custom for comments of your own."
         )
     words = source.defaults.get("categories", {})
-    return load_card(card, source.package), words, source.nouns
+    card = own_card() if source.name == "custom" else source.card
+    return card, words, source.nouns

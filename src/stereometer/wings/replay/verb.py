@@ -24,13 +24,13 @@ from stereometer.core.options import (
     verb,
 )
 from stereometer.core.runs.execute import execute
-from stereometer.core.runs.measure import words_of
 from stereometer.core.runs.store import place_of
 from stereometer.core.tables import Layout
 from stereometer.core.types import Settings
 from stereometer.core.types.results import Results
 from stereometer.kinds.comments.items import setting_of
 from stereometer.wings.asking.ask import answers_of
+from stereometer.wings.asking.jobs import words_of
 from stereometer.wings.replay.answers import answer_columns
 from stereometer.wings.replay.runs import answers_job, replay_job
 

@@ -281,6 +281,7 @@ SOURCE = Source(
     read,
     {"trait": TRAIT_MEASURES},
     packaged,
+    package="stereometer.kinds.traits",
     options=Choice,
     choose=chosen_benchmark,
     published=("set",),

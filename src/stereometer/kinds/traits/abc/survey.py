@@ -100,7 +100,7 @@ def packaged() -> list[Path]:
     return [data_file("groups.csv"), data_file("traits.csv")]
 
 
-SOURCE = Source("survey", read, {SHAPE: ("survey",)}, packaged)
+SOURCE = Source("survey", read, {SHAPE: ("survey",)}, packaged, package="stereometer.kinds.traits")
 
 
 def of_study(folder: Path) -> Benchmark:

@@ -22,7 +22,7 @@ from stereometer.core.errors import DataError, StereometerError, UsageError
 from stereometer.core.runs.open import open_benchmark
 from stereometer.core.shapes.sentences import SentenceShape
 from stereometer.core.show.numbers import count
-from stereometer.kinds.facts.shape import FACT
+from stereometer.kinds.facts.items import FACT
 from stereometer.wings.mitigation.attribute import Attribute
 from stereometer.wings.mitigation.card import Leak
 from stereometer.wings.mitigation.swapping import Lists, Swaps, plain

@@ -15,7 +15,8 @@ from stereometer.core.runs import store
 from stereometer.core.runs.stored import Run, Side, run_of
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.types import Result, Score, Settings, Slice
-from stereometer.kinds.facts.shape import AGREEMENT, FACT
+from stereometer.kinds.facts.items import FACT
+from stereometer.kinds.facts.shape import AGREEMENT
 from stereometer.wings.mitigation.card import MitigationCard, card_of
 from stereometer.wings.mitigation.swapping import Lists
 from stereometer.wings.mitigation.verdicts.judged import Effect, ItemsPart, KeptMetric

@@ -9,7 +9,7 @@ there is no score: ties alone would look like the ideal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -22,7 +22,6 @@ from stereometer.core.asking.habits import (
 )
 from stereometer.core.asking.reading import read
 from stereometer.core.methods.declared import Bound, Declared, answers_of
-from stereometer.core.methods.rules import filled
 from stereometer.core.types import (
     Backend,
     Estimate,
@@ -37,9 +36,6 @@ from stereometer.core.types import (
     Variant,
     digest_of,
 )
-from stereometer.kinds.cats import metrics as cat_metrics
-from stereometer.kinds.cats.items import Cat
-from stereometer.kinds.pairs import metrics as pair_metrics
 
 MOST_TOKENS = 8
 WITHIN, ACROSS = "sentence", "next-sentence"
@@ -75,23 +71,6 @@ class Presentation:
     context: Callable[[Any], str | None]
     """What the candidates follow; None where they stand alone."""
     summarize: Callable[[Iterable[Score], Settings], list[Estimate]]
-
-
-def _cat_texts(item: Cat) -> Mapping[str, str]:
-    if item.task == "intersentence":
-        return dict(item.texts)
-    return {label: filled(item, label, "sound")[0] for label in cat_metrics.CANDIDATES}
-
-
-CATS = Presentation(
-    cat_metrics.CANDIDATES,
-    _cat_texts,
-    lambda item: item.context if item.task == "intersentence" else None,
-    cat_metrics.summarize,
-)
-PAIRS = Presentation(
-    pair_metrics.CANDIDATES, lambda item: item.texts, lambda item: None, pair_metrics.summarize
-)
 
 
 @dataclass(frozen=True)
@@ -153,11 +132,7 @@ class ForcedChoice(Bound):
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         every = list(scores)
-        estimates = [
-            estimate
-            for estimate in self.shown.summarize(every, settings)
-            if estimate.name != "confidence_median_difference"
-        ]
+        estimates = self.shown.summarize(every, settings)
         slices = {_place(estimate.slice): estimate.slice for estimate in estimates} | {(): {}}
         decided = {
             place: order_agreement(slice_, within(every, slice_), settings)
@@ -195,12 +170,12 @@ def within(scores: Iterable[Score], slice_: Slice) -> list[Score]:
 
 @dataclass(frozen=True)
 class ChoiceMethod(Declared):
-    """Forced choice on one shape."""
+    """Forced choice on one kind."""
 
     options: type[Any] = ChoiceOptions
     own_ties: bool = True
     in_words: bool = True
-    shown: Presentation = CATS
+    shown: Presentation = field(kw_only=True)
 
     def bind(self, backend: Backend, variant: Variant, options: ChoiceOptions) -> ForcedChoice:
         self.needed_way(backend, self.reads)
@@ -208,6 +183,7 @@ class ChoiceMethod(Declared):
         return ForcedChoice(self.label(), self.shown, conversation)
 
 
-WRITES = [frozenset({Generate.kind})]
-CAT = ChoiceMethod("cat-forced-choice", "cat", {"cat": WRITES}, shown=CATS)
-PAIR = ChoiceMethod("pair-forced-choice", "pair", {"pair": WRITES}, shown=PAIRS)
+def choice_method(kind: str, shown: Presentation) -> ChoiceMethod:
+    """Forced choice between the candidates of a kind."""
+    needs = {kind: [frozenset({Generate.kind})]}
+    return ChoiceMethod(f"{kind}-forced-choice", kind, needs, shown=shown)

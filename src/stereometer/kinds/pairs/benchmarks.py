@@ -1,50 +1,26 @@
-"""Sets of sentences: StereoSet, CrowS-Pairs and WinoBias as released, and those of this project."""
+"""CrowS-Pairs (Nangia et al. 2020), its revised version (Neveol et al. 2022), and WinoBias (Zhao et
+al. 2018)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 
-from stereometer.core.benchmarks.benchmark import CAT_MEASURES, PAIR_MEASURES, Shapes, Source
+from stereometer.core.benchmarks.benchmark import Content, Source
 from stereometer.core.errors import DataError
 from stereometer.core.files import read_text
-from stereometer.core.shapes.sentences import row_text, unique
-from stereometer.core.tables import PLAIN, Layout, read_table
-from stereometer.kinds.cats.files import read_cats
-from stereometer.kinds.cats.items import TASKS, Cat
-from stereometer.kinds.facts.shape import FACT, Fact
+from stereometer.core.shapes.sentences import unique
+from stereometer.core.tables import PLAIN, Layout
 from stereometer.kinds.pairs.files import read_pairs
 from stereometer.kinds.pairs.items import Pair
+from stereometer.kinds.pairs.shape import SHAPE
 
-Content = tuple[Shapes, Sequence[str]]
-"""Items by shape, and notes."""
+PACKAGE = "stereometer.kinds.pairs"
+PAPER = ("pair-likelihood",)
 
-# -------------------------------------------------------- StereoSet (Nadeem, Bethke, Reddy 2021)
-
-
-def read_stereoset(files: Sequence[Path]) -> Content:
-    """dev.json as released, plain or .gz, with one task or both; or a hub's files, one a task."""
-    cats = [cat for path in files for cat in read_cats(path)]
-    unique((cat.id for cat in cats), "StereoSet: item")
-    return shapes_of(sorted(cats, key=lambda cat: TASKS.index(cat.task)))
-
-
-def shapes_of(cats: Sequence[Cat]) -> Content:
-    """Items within a sentence are pairs as well."""
-    tasks = {cat.task for cat in cats}
-    notes = [f"There are no {task} items." for task in TASKS if task not in tasks]
-    pairs = [cat.as_pair() for cat in cats if cat.task == "intrasentence"]
-    return {"cat": cats, "pair": pairs}, notes
-
-
-STEREOSET = Source(
-    "stereoset", read_stereoset, {"cat": CAT_MEASURES}, published=("cat-likelihood",)
-)
-
-# ------------------- CrowS-Pairs (Nangia et al. 2020) and its revised version (Neveol et al. 2022)
+# ------------------------------------------------------------------------------------- CrowS-Pairs
 
 TYPES = (
     *("race-color", "socioeconomic", "gender", "disability", "nationality"),
@@ -73,11 +49,11 @@ def _named(pair: Pair) -> Pair:
 
 
 CROWS_PAIRS, CROWS_PAIRS_REVISED = (
-    Source(name, read_crows_pairs, {"pair": PAIR_MEASURES}, published=("pair-likelihood",))
+    Source(name, read_crows_pairs, {"pair": SHAPE.measures}, package=PACKAGE, published=PAPER)
     for name in ("crows-pairs", "crows-pairs-revised")
 )
 
-# --------------------------------------------------------------- WinoBias (Zhao et al. 2018)
+# ---------------------------------------------------------------------------------------- WinoBias
 
 PRONOUNS = re.compile(r"\b(?:he|him|his|himself|she|her|hers|herself)\b")
 LOOSE_SHARE = 0.05
@@ -141,50 +117,12 @@ def _sentences(path: Path) -> list[str]:
 
 WINOBIAS, WINOBIAS_TEST = (
     Source(
-        name, read_winobias, {"pair": PAIR_MEASURES}, published=("pair-likelihood",), about="gender"
+        name,
+        read_winobias,
+        {"pair": SHAPE.measures},
+        package=PACKAGE,
+        published=PAPER,
+        about="gender",
     )
     for name in ("winobias", "winobias-test")
 )
-
-# ----------------------------------------------- written for this project, shipped with the package
-
-
-def packaged(folder: str, *names: str) -> list[Path]:
-    place = resources.files("stereometer.wings.packs").joinpath(folder)
-    return [Path(str(place.joinpath(name))) for name in names]
-
-
-def read_starter(files: Sequence[Path]) -> Content:
-    cats, pairs = files
-    return {"cat": read_cats(cats), "pair": read_pairs(pairs)}, []
-
-
-STARTER = Source(
-    "starter",
-    read_starter,
-    {"cat": CAT_MEASURES, "pair": PAIR_MEASURES},
-    lambda: packaged("starter_data", "cats.json", "pairs.csv"),
-)
-"""For trying the tool."""
-
-
-def read_facts(files: Sequence[Path]) -> Content:
-    """A sentence has its deciding word in brackets; `other` stands there in the wrong one."""
-    (file,) = files
-    facts, columns = [], ("id", "kind", "sentence", "other")
-    for line, row in read_table(file, columns):
-        id_, kind, sentence, other = (row_text(row, column, file, line) for column in columns)
-        before, _, rest = sentence.partition("[")
-        word, _, after = rest.partition("]")
-        facts.append(Fact(id_, f"{before}{word}{after}", f"{before}{other}{after}", "gender", kind))
-    return {FACT: facts}, []
-
-
-DEFINITIONAL = Source(
-    "definitional",
-    read_facts,
-    {FACT: ("fact-likelihood",)},
-    lambda: packaged("definitional_data", "gender.csv"),
-)
-"""A model from which gender was erased where it is a stereotype should still know it where it is a
-fact."""

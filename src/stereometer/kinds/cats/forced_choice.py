@@ -1,0 +1,23 @@
+"""CATs as questions: which of two candidates is likelier, in both orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stereometer.core.asking.forced_choice import Presentation, choice_method
+from stereometer.kinds.cats import metrics
+from stereometer.kinds.cats.items import Cat
+from stereometer.kinds.cats.rules import filled
+
+
+def texts(item: Cat) -> Mapping[str, str]:
+    if item.task == "intersentence":
+        return dict(item.texts)
+    return {label: filled(item, label, "sound")[0] for label in metrics.CANDIDATES}
+
+
+def context(item: Cat) -> str | None:
+    return item.context if item.task == "intersentence" else None
+
+
+METHOD = choice_method("cat", Presentation(metrics.CANDIDATES, texts, context, metrics.summarize))

@@ -1,0 +1,21 @@
+"""Pairs as questions: which of two sentences is likelier, in both orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stereometer.core.asking.forced_choice import Presentation, choice_method
+from stereometer.core.types import Estimate, Score, Settings
+from stereometer.kinds.pairs import metrics
+
+
+def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+    """Without the confidence, which is of likelihoods."""
+    estimates = metrics.summarize(scores, settings)
+    return [one for one in estimates if one.name != "confidence_median_difference"]
+
+
+METHOD = choice_method(
+    "pair",
+    Presentation(metrics.CANDIDATES, lambda item: item.texts, lambda item: None, summarize),
+)
