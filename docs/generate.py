@@ -256,7 +256,8 @@ def catalog_page() -> str:
     told: list[tuple[str, str]] = []
     for kind in catalog.TABLE:
         text += f"## {kind}\n\n{DESCRIPTIONS['kinds'].get(kind, UNDESCRIBED)}\n\n"
-        rows = [(f"`{name}`", _about(kind, name)) for name in catalog.TABLE[kind]]
+        names = catalog.TABLE[kind] if kind != "command" else ()
+        rows = [(f"`{name}`", _about(kind, name)) for name in names]
         packs = sorted(shipped()) if kind == catalog.PACKED else []
         rows += [(f"`{name}`", catalog.find(kind, name).sentence) for name in packs]
         if new := [row for row in rows if row not in told]:

@@ -98,7 +98,8 @@ def test_values_of_options_have_names_and_no_python_types() -> None:
 
 def test_every_name_in_the_catalog_is_documented() -> None:
     page = reference("catalog.md")
-    names = [name for kind in catalog.TABLE for name in catalog.TABLE[kind]]
+    kinds = (kind for kind in catalog.TABLE if kind != "command")  # they have a page of their own
+    names = [name for kind in kinds for name in catalog.TABLE[kind]]
     assert [name for name in names if f"| `{name}` |" not in page] == []
 
 

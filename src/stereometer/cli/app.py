@@ -7,15 +7,18 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
+from functools import cache
+from importlib.util import find_spec
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperGroup
 
 from stereometer.cli.command import Command
-from stereometer.cli.guard import parsed
+from stereometer.cli.guard import parsed, say
+from stereometer.core import catalog
 
 PLAIN: Mapping[str, Any] = {
     "no_args_is_help": True,
@@ -62,7 +65,7 @@ class CommandGroup:
     """Commands under one word."""
 
     about: str
-    commands: Mapping[str, Command]
+    commands: dict[str, Command]
 
     def built(self, name: str) -> Any:
         sections = {"": self.commands}
@@ -73,14 +76,34 @@ class CommandGroup:
 
 
 def _sections() -> dict[str, dict[str, Command | CommandGroup]]:
-    """By heading, in the order of `commands.toml`."""
-    text = resources.files("stereometer.cli").joinpath("commands.toml").read_text("utf-8")
+    """By heading, in the order of the catalog; `cache merge` joins the commands of `cache`."""
+    found: dict[str, Command | CommandGroup] = {}
     sections: dict[str, dict[str, Command | CommandGroup]] = {}
-    for name, entry in tomllib.loads(text).items():
-        inner = {word: Command.of(each) for word, each in entry.get("commands", {}).items()}
-        found = CommandGroup(entry["about"], inner) if inner else Command.of(entry)
-        sections.setdefault(entry["heading"], {})[name] = found
+    for name in catalog.names("command"):
+        try:
+            room = catalog.place("command", name)
+            entry = _declared(room)[name]
+            group, _, word = name.partition(" ")
+            if word:
+                found[group].commands[word] = Command.of(entry, room)  # type: ignore[union-attr]
+                continue
+            inner = entry.get("commands", {})
+            words = {word: Command.of(each, room) for word, each in inner.items()}
+            made = CommandGroup(entry["about"], words) if words else Command.of(entry, room)
+            found[name] = sections.setdefault(entry["heading"], {})[name] = made
+        except (AttributeError, ImportError, KeyError, OSError, ValueError) as error:
+            # One room that is broken must not keep the others from being used.
+            say(f"warning: The command {name} is left out: {type(error).__name__} {error}.")
     return sections
+
+
+@cache
+def _declared(room: str) -> dict[str, Any]:
+    """What a room's `commands.toml` says; the room itself is not imported."""
+    spec = find_spec(room)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"there is no {room}")
+    return tomllib.loads(Path(spec.origin).with_name("commands.toml").read_text("utf-8"))
 
 
 SECTIONS = CommandList.sections = _sections()

@@ -63,23 +63,23 @@ class Command:
     """A verb as a command."""
 
     verb: str
-    """Where it is, `verbs.run:run`; its signature is what can be typed."""
+    """Where it is, `stereometer.core.verbs.run:run`; its signature is what can be typed."""
     about: str
     examples: tuple[str, ...] = ()
     ways: tuple[VerbParameter, ...] = (JSON,)
     """Of showing what comes back."""
 
     @classmethod
-    def of(cls, entry: Mapping[str, Any]) -> Command:
-        """As `commands.toml` has it."""
+    def of(cls, entry: Mapping[str, Any], room: str) -> Command:
+        """As the `commands.toml` of a room has it; `ways` are those of showing what comes back."""
         ways = tuple(WAYS[way] for way in entry.get("ways", ["json"]))
         examples = tuple(entry.get("examples", "").splitlines())
-        return cls(entry["verb"], entry["about"], examples, ways)
+        return cls(f"{room}.{entry['verb']}", entry["about"], examples, ways)
 
     @property
     def function(self) -> Callable[..., Any]:
         module, _, name = self.verb.partition(":")
-        found: Callable[..., Any] = getattr(import_module(f"stereometer.{module}"), name)
+        found: Callable[..., Any] = getattr(import_module(module), name)
         return found
 
     @functools.cached_property

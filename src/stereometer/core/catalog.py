@@ -10,13 +10,15 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stereometer.core.benchmarks.packs.pack import folder_of, installed, is_pack, shipped
 from stereometer.core.errors import DataError, UnknownName, respelled
-from stereometer.core.shapes.shape import Shape
-from stereometer.core.types.method import Method, completed
+from stereometer.core.types.method import completed
 from stereometer.core.types.names import MeasureName, ModelName
+
+if TYPE_CHECKING:
+    from stereometer.core.shapes.shape import Shape
+    from stereometer.core.types.method import Method
 
 TABLE: Mapping[str, Mapping[str, str]] = {
     "shape": {
@@ -145,6 +147,42 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "model-card": "stereometer.wings.exports.model_card:EXPORTER",
         "figures": "stereometer.wings.exports.figures:EXPORTER",
     },
+    # The room whose `commands.toml` declares it, in the order of `stereometer --help`.
+    "command": {
+        "run": "stereometer.core",
+        "sweep": "stereometer.wings.sweep",
+        "ask": "stereometer.wings.asking",
+        "replay": "stereometer.wings.replay",
+        "ensemble": "stereometer.wings.relations",
+        "compare": "stereometer.core",
+        "report": "stereometer.report",
+        "export": "stereometer.wings.exports",
+        "submit": "stereometer.wings.board",
+        "gate": "stereometer.core",
+        "calibrate": "stereometer.wings.relations",
+        "relate": "stereometer.wings.relations",
+        "show": "stereometer.core",
+        "list": "stereometer.core",
+        "published": "stereometer.core",
+        "align": "stereometer.kinds.traits",
+        "intersect": "stereometer.kinds.traits",
+        "analyze": "stereometer.wings.curation",
+        "audit": "stereometer.wings.curation",
+        "split": "stereometer.wings.curation",
+        "terms": "stereometer.wings.curation",
+        "doctor": "stereometer.wings.doctor",
+        "serve-model": "stereometer.wings.serving",
+        "aggregate": "stereometer.wings.curation",
+        "study": "stereometer.wings.people",
+        "board": "stereometer.wings.board",
+        "data": "stereometer.core",
+        "pack": "stereometer.wings.packs",
+        "cache": "stereometer.core",
+        "cache merge": "stereometer.wings.workers",
+        "model": "stereometer.core",
+        "mitigate": "stereometer.wings.mitigation",
+        "train": "stereometer.wings.training",
+    },
 }
 METHOD = "method"
 NOUNS = {METHOD: "measure"}
@@ -168,8 +206,10 @@ def find(kind: str, name: str) -> Any:
         if not asked.options and asked.version in ("", getattr(entry, "version", "")):
             return entry
     name = str(asked)
-    if kind == PACKED and name in installed():
-        return _pack(folder_of(installed()[name]), name)  # one that cannot be read says why
+    if kind == PACKED and name in (installed := pack_folders().installed()):
+        return _pack(
+            pack_folders().folder_of(installed[name]), name
+        )  # one that cannot be read says why
     raise UnknownName(NOUNS.get(kind, kind), name, names(kind))
 
 
@@ -189,7 +229,8 @@ def _asked(kind: str, name: str) -> MeasureName:
 def _load(kind: str, name: str) -> Any:
     if name in TABLE[kind]:
         module, _, attribute = TABLE[kind][name].partition(":")
-        return getattr(import_module(module), attribute)
+        found = import_module(module)
+        return getattr(found, attribute) if attribute else found
     if name in _shipped(kind):
         return packs().source_of(_shipped(kind)[name])
     if name in _plugins(kind):
@@ -209,6 +250,8 @@ def has(kind: str, name: str) -> bool:
 
 def shape(kind: str) -> Shape:
     """The shape of a kind of result; the plain one for a kind that nobody declared."""
+    from stereometer.core.shapes.shape import Shape
+
     declared: Shape = find("shape", kind) if has("shape", kind) else Shape()
     return declared
 
@@ -235,6 +278,11 @@ PACKED = "benchmark"
 """The kind that packs are of."""
 
 
+def pack_folders() -> Any:
+    """Where packs are, imported when a benchmark is looked for: a list of commands needs none."""
+    return import_module("stereometer.core.benchmarks.packs.pack")
+
+
 def packs() -> Any:
     """What reads them, imported when the first is opened."""
     return import_module("stereometer.wings.packs.source")
@@ -253,7 +301,7 @@ def pack(name: str) -> Any:
 
 def _is_folder(kind: str, name: str) -> bool:
     """Whether it is the path of a pack."""
-    return kind == PACKED and name not in names(kind) and is_pack(Path(name))
+    return kind == PACKED and name not in names(kind) and pack_folders().is_pack(Path(name))
 
 
 def _pack(folder: Path, name: str | None = None) -> Any:
@@ -274,16 +322,18 @@ def _pack(folder: Path, name: str | None = None) -> Any:
 
 @cache
 def _shipped(kind: str) -> Mapping[str, Path]:
-    return shipped() if kind == PACKED else {}
+    return pack_folders().shipped() if kind == PACKED else {}
 
 
 @cache
 def _installed(kind: str) -> Mapping[str, Path]:
     """Those that can be read: a broken one must not keep others from being listed."""
-    folders = {}
-    for name, point in installed().items() if kind == PACKED else ():
+    folders: dict[str, Path] = {}
+    if kind != PACKED:
+        return folders
+    for name, point in pack_folders().installed().items():
         with suppress(DataError):
-            folder = folder_of(point)
+            folder = pack_folders().folder_of(point)
             _pack(folder, name)
             folders[name] = folder
     return folders

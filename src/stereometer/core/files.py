@@ -19,8 +19,6 @@ from pathlib import Path
 from shutil import rmtree
 from typing import IO, TYPE_CHECKING, Any
 
-from filelock import lock_descriptor
-
 from stereometer.core.errors import DataError, StereometerError
 
 if TYPE_CHECKING:
@@ -294,6 +292,8 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 def _new_part(path: Path) -> tuple[int, str]:
     """Locked while it is written, so that nobody clears it; one that was cleared before it could be
     locked is begun again. Windows removes no open file, locked or not."""
+    from filelock import lock_descriptor  # slow to import, and a page of help writes no file
+
     while True:
         handle, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
         with suppress(OSError):  # a file system without locks
@@ -305,6 +305,8 @@ def _new_part(path: Path) -> tuple[int, str]:
 
 def _clear_parts(path: Path) -> None:
     """Removes what processes left of this file that were killed while writing it."""
+    from filelock import lock_descriptor
+
     for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
         with suppress(OSError):
             with part.open("rb") as file:
