@@ -113,6 +113,9 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "smollm2-135m": "stereometer.models.local.defaults:SMOLLM2",
         "minilm-mlm": "stereometer.models.local.defaults:MINILM",
     },
+    "wrapper": {
+        "mitigation": "stereometer.wings.mitigation.wrapper:WRAPPER",
+    },
     "mitigation": {
         "leace": "stereometer.wings.mitigation.methods.leace:METHOD",
         "self-debias": "stereometer.wings.mitigation.methods.self_debias:METHOD",

@@ -64,3 +64,4 @@ from stereometer.core.types.results import STATISTICS as STATISTICS
 from stereometer.core.types.results import Estimate as Estimate
 from stereometer.core.types.results import Published as Published
 from stereometer.core.types.results import Result as Result
+from stereometer.core.types.wrapper import Wrapper as Wrapper

@@ -251,6 +251,9 @@ class LanguageModel(ABC):
         )
         self.added: dict[str, Any] = {}
         """Settings of what was put onto the model after loading, such as a next-sentence head."""
+        self.own_states = True
+        """False where a wrapper left the states as its base has them: what reads them, or is
+        trained on them, would be the base's."""
         self.config = config_digest(self.model, checkpoint.tokenizer)
         self.notes = list(notes)
         """What the card says besides what follows from the checkpoint."""

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stereometer.core import catalog
 from stereometer.core.errors import ModelError, UsageError
-from stereometer.core.types import Backend, Memory, Opener, digest_of, digest_of_file
+from stereometer.core.types import Backend, Memory, Opener, Wrapper, digest_of, digest_of_file
 from stereometer.core.types.names import ModelName
 from stereometer.models.local.checkpoint import (
     Checkpoint,
@@ -24,7 +25,6 @@ from stereometer.models.local.checkpoint import (
 from stereometer.models.local.checks import check_tokenizer
 from stereometer.models.local.defaults import DEFAULT_MODELS
 from stereometer.models.local.files import check_place, fingerprint, revisions
-from stereometer.wings.mitigation.card import EXPORTED, layout
 
 if TYPE_CHECKING:
     from stereometer.models.local.language_model import LanguageModel
@@ -48,36 +48,35 @@ class CheckpointOpener(Opener):
     ) -> LanguageModel:
         name = ModelName.parse(spec).checked()
         if name.mitigation is not None:
-            return self._mitigated(str(name.base), name.mitigation, options)
+            return self._with_wrapper(str(name.base), name.mitigation, options)
         default = DEFAULT_MODELS.get(spec)
         if default is None:
             return self._plain(spec, options)
         return backend_for(default.load(options), default.notes, default.head)
 
     def _plain(self, spec: str, options: LoadingOptions) -> LanguageModel:
-        """A folder may have been written by `mitigate export`."""
-        if not (Path(spec) / EXPORTED).is_file():
+        """A folder may have been written with a wrapper in its weights."""
+        within = [wrapper for wrapper in _wrappers() if wrapper.is_in(Path(spec))]
+        if not within:
             return backend_for(load(spec, options))
-        from stereometer.wings.mitigation.forms.apply import recognised
-
-        backend = recognised(backend_for(load(spec, replace(options, head=""))), Path(spec))
+        backend: Any = backend_for(load(spec, replace(options, head="")))
+        for wrapper in within:
+            backend = wrapper.describe(backend, Path(spec))
         return _with_head_asked_for(backend, options)
 
-    def _mitigated(self, base: str, path: Path, options: LoadingOptions) -> LanguageModel:
-        """A head that is asked for must have been trained on the mitigated model."""
-        from stereometer.wings.mitigation.forms.apply import mitigated
-
-        backend = mitigated(self.open(base, replace(options, head="")), path)
+    def _with_wrapper(self, base: str, path: Path, options: LoadingOptions) -> LanguageModel:
+        """A head that is asked for must have been trained on the wrapped model."""
+        backend: Any = wrapper_of(path).wrap(self.open(base, replace(options, head="")), path)
         return _with_head_asked_for(backend, options)
 
     def fingerprint(self, spec: str, options: LoadingOptions) -> str | None:
         name = ModelName.parse(spec).checked()
         if name.mitigation is not None:
-            return _mitigated(self.fingerprint(str(name.base), options), name.mitigation)
+            return _fingerprint_with(self.fingerprint(str(name.base), options), name.mitigation)
         default = DEFAULT_MODELS.get(spec)
         if default is None:
-            exported = (digest_of(layout()),) if (Path(spec) / EXPORTED).is_file() else ()
-            return fingerprint(spec, options, exported)
+            within = (each for each in _wrappers() if each.is_in(Path(spec)))
+            return fingerprint(spec, options, tuple(digest_of(each.layout) for each in within))
         head = (digest_of_file(default.head),) if default.head is not None else ()
         return fingerprint(str(default.folder), options, head) if default.folder.exists() else None
 
@@ -92,10 +91,8 @@ class CheckpointOpener(Opener):
 
 def _with_head_asked_for(backend: LanguageModel, options: LoadingOptions) -> LanguageModel:
     """Only where it can read other states than the base's."""
-    from stereometer.wings.mitigation.forms.apply import changes_states
-
     backend.checkpoint = replace(backend.checkpoint, options=options)
-    if options.head and not changes_states(backend):
+    if options.head and not backend.own_states:
         raise ModelError(
             f"{backend.checkpoint.name} has no use for a head. The head reads states, which this "
             "mitigation does not change: its numbers would be the base's. Leave --head out."
@@ -105,11 +102,26 @@ def _with_head_asked_for(backend: LanguageModel, options: LoadingOptions) -> Lan
     return backend
 
 
-def _mitigated(base: str | None, path: Path) -> str | None:
-    """The fingerprint of a base with a mitigation, every file of it."""
+def _wrappers() -> list[Wrapper]:
+    return [catalog.find("wrapper", name) for name in catalog.names("wrapper")]
+
+
+def wrapper_of(path: Path) -> Wrapper:
+    """The one that puts this file onto a model."""
+    known = _wrappers()
+    if not known:
+        raise ModelError(
+            f"Nothing that is installed puts {path} onto a model. What stands after the + is the "
+            "file of a wrapper, such as a mitigation. Leave it out, or install the wrapper."
+        )
+    return next((each for each in known[1:] if each.recognises(path)), known[0])
+
+
+def _fingerprint_with(base: str | None, path: Path) -> str | None:
+    """The fingerprint of a base with what is put onto it, every file of it."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     names = [path.stem, *(digest_of_file(file) for file in files if file.is_file())]
-    return base and digest_of([base, names, layout()])
+    return base and digest_of([base, names, wrapper_of(path).layout])
 
 
 @dataclass(frozen=True)

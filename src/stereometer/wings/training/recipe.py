@@ -151,9 +151,7 @@ def with_states(backend: Backend | Scorer) -> LanguageModel:
 def trainable(backend: Backend | Scorer) -> LanguageModel:
     """The model, where something that is trained on its states is not the base's."""
     model = with_states(backend)
-    from stereometer.wings.mitigation.forms.apply import changes_states
-
-    if changes_states(model):
+    if model.own_states:
         return model
     raise UsageError(
         f"{model.checkpoint.name} has the states of its base. This mitigation changes only what "

@@ -89,6 +89,7 @@ def _stated(backend: LanguageModel, card: MitigationCard, source: str) -> Langua
     """With its card, and without answers that the mitigation does not reach: those of heads that
     were there before, and states where only what reads them was changed."""
     backend.added[SETTING] = card.as_json()
+    backend.own_states = card.form in IN_STATES
     backend.answers.pop(Follows.kind, None)
     backend.added.pop("next_sentence_head", None)
     if card.form not in IN_STATES:
@@ -116,12 +117,6 @@ def _check_base(stored: Stored, base: LanguageModel) -> None:
     )
 
 
-def changes_states(model: LanguageModel) -> bool:
-    """Whether what reads its states reads others than the base's; so it is without a mitigation."""
-    card = model.added.get(SETTING)
-    return card is None or card["form"] in IN_STATES
-
-
 def is_wrapped(model: LanguageModel) -> bool:
     """Whether its mitigation is around the weights, which are the base's."""
     return model.added.get(SETTING, {}).get("form") in AROUND
@@ -130,7 +125,7 @@ def is_wrapped(model: LanguageModel) -> bool:
 def _check_inner(stored: Stored, base: LanguageModel) -> None:
     """A wrapper comes last: what is put onto the weights inside would leave it behind. An adapter
     comes before a projection, which is not in the states that the adapter changes."""
-    if stored.card.form in IN_STATES and not is_wrapped(base) and not changes_states(base):
+    if stored.card.form in IN_STATES and not is_wrapped(base) and not base.own_states:
         raise ModelError(
             f"{stored.path} comes after a mitigation that is not in the states. What is read from "
             "states would leave that one out. Put the adapter first."
