@@ -113,6 +113,10 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "smollm2-135m": "stereometer.models.local.defaults:SMOLLM2",
         "minilm-mlm": "stereometer.models.local.defaults:MINILM",
     },
+    "addendum": {
+        "mitigation": "stereometer.wings.mitigation.addendum:ADDENDUM",
+        "relations": "stereometer.wings.relations.addendum:ADDENDUM",
+    },
     "wrapper": {
         "mitigation": "stereometer.wings.mitigation.wrapper:WRAPPER",
     },

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from stereometer.core import compare_view as views
+from stereometer.core.addendum import Finding, addenda
 from stereometer.core.errors import UsageError
 from stereometer.core.options import Resamples, Seed, verb
 from stereometer.core.runs import store
@@ -26,7 +27,6 @@ from stereometer.core.stats.tests import Said, adjusted, corrected
 from stereometer.core.types import Result, Score, Settings, Slice, Variant
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.shown import Tabular, WithFigures
-from stereometer.wings.mitigation.verdicts.judged import Mitigated
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,9 @@ class Comparison(Tabular, WithFigures, Document):
     notes: tuple[str, ...] = ()
     preferences: bool = True
     """Whether items prefer a stereotype or its opposite, so that a preference can flip."""
-    mitigations: tuple[Mitigated, ...] = ()
-    """What is said of every mitigated system whose base is compared with it."""
+    findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
+    """What addenda of the catalog say, by the name of their field. Documents have them as fields,
+    and in Python they are attributes: `comparison.mitigations`."""
     kind: str = ""
     """The shape of the results."""
     others: tuple[Comparison, ...] = ()
@@ -75,6 +76,18 @@ class Comparison(Tabular, WithFigures, Document):
     folders: tuple[Path, ...] = field(default=(), compare=False, metadata=UNSTORED)
 
     view = views.comparison
+
+    def __getattr__(self, name: str) -> Any:
+        findings: Mapping[str, tuple[Finding, ...]] = vars(self).get("findings", {})
+        if name not in findings:
+            raise AttributeError(name)
+        return findings[name]
+
+    def as_json(self) -> dict[str, Any]:
+        """With the findings in their place."""
+        fields = list(super().as_json().items())
+        at = [name for name, _ in fields].index("findings")
+        return dict([*fields[:at], *fields[at][1].items(), *fields[at + 1 :]])
 
     def rows(self) -> list[dict[str, Any]]:
         """Flat records, one per difference."""
@@ -127,19 +140,20 @@ def compare(
 def _compare(
     runs: Sequence[Stored], beside: Sequence[Stored], all_pairs: bool, seed: int, resamples: int
 ) -> Comparison:
-    from stereometer.wings.mitigation.verdicts import judge
-
     stored = runs_alike([*runs, *beside])
     results = [run.result for run in stored]
     if beside:
-        judge.check_control(results[: len(runs)], results[-1])
+        _check_control(results[: len(runs)], results[-1])
     first, labels = results[0], store.labels(results)
     floor = min(float(result.settings["coverage"]) for result in results)
     settings = Settings(first.variant, seed, resamples, coverage=floor)
     sides = [Side(label, run) for label, run in zip(labels, stored, strict=True)]
     last = len(runs)
-    pairs = pairs_among(sides[:last], settings, all_pairs, planned=judge.planned(sides))
-    notes = [first.data.get("notice"), *family_notes(results), *judge.notes(sides[:last])]
+    added = addenda()
+    planned = [slice_ for each in added for slice_ in each.planned(sides)]
+    pairs = pairs_among(sides[:last], settings, all_pairs, planned=planned)
+    notes = [first.data.get("notice"), *family_notes(results)]
+    notes += [note for each in added for note in each.notes(sides[:last])]
     return Comparison(
         first.benchmark,
         ", ".join(dict.fromkeys(result.measure for result in results)),
@@ -149,10 +163,25 @@ def _compare(
         {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER},
         tuple(note for note in notes if note),
         bool(stored[0].shape.candidates),
-        tuple(judge.mitigated(sides, settings, sides[last:])),
+        {
+            each.field: tuple(each.findings(sides, settings, sides[last:]))
+            for each in added
+            if each.field
+        },
         first.kind,
         folders=tuple(run.folder for run in stored[:last]),
     )
+
+
+def _check_control(results: Sequence[Result], control: Result) -> None:
+    judges = [each for each in addenda() if each.takes_control]
+    if not judges:
+        raise UsageError(
+            "A control is named, and nothing that is installed judges by one. Mitigations are "
+            "judged by their controls. Leave --control out."
+        )
+    for each in judges:
+        each.check_control(results, control)
 
 
 MORE = "take more resamples"

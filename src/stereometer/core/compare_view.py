@@ -36,7 +36,9 @@ def comparison(made: Comparison, every_slice: bool | None = None) -> View:
 
 def _comparison(made: Comparison, slices: Slices) -> View:
     systems = f"{len(made.systems)} systems: second minus first, on the items both answered"
-    parts: list[Piece | View] = [part for judged in made.mitigations for part in judged.pieces()]
+    parts: list[Piece | View] = [
+        part for found in made.findings.values() for each in found for part in each.pieces()
+    ]
     parts += [part for pair in made.pairs for part in pair_pieces(pair, slices, made)]
     parts += [_comparison(other, slices) for other in made.others]
     if not made.others and slices != "none":  # said once, under the last

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from stereometer.core import catalog
+from stereometer.core.addendum import Finding, addenda
 from stereometer.core.runs.stored import Run, Side, settings_of
 from stereometer.core.shapes.shape import Shape
 from stereometer.core.shift import Audited, load_audit
@@ -14,8 +15,6 @@ from stereometer.core.show.figure import FILLS, Key
 from stereometer.core.show.table import Cell
 from stereometer.core.types import Estimate, Result, Score, Settings, Slice
 from stereometer.report.system_facts import Facts
-from stereometer.wings.mitigation.verdicts import judge
-from stereometer.wings.mitigation.verdicts.judged import Mitigated
 
 MOST_SYSTEMS = 40
 """Of a group, in words, pictures and items: nobody could tell the marks of more apart."""
@@ -158,9 +157,10 @@ class Group:
         ]
 
     @cached_property
-    def mitigated(self) -> tuple[Mitigated, ...]:
-        """What is said of the mitigated systems whose bases are in the group too."""
-        return tuple(judge.mitigated(self.sides, self.settings))
+    def findings(self) -> Mapping[str, tuple[Finding, ...]]:
+        """What addenda of the catalog say of the systems, by the name of their field."""
+        known = (each for each in addenda() if each.field)
+        return {each.field: tuple(each.findings(self.sides, self.settings)) for each in known}
 
     @cached_property
     def sides(self) -> list[Side]:

@@ -14,13 +14,11 @@ from stereometer.report import tables
 from stereometer.report.charts import plane
 from stereometer.report.charts.forest import chance_axis, preference_axis
 from stereometer.report.figures.clean import clean
-from stereometer.report.figures.differences import differences
+from stereometer.report.figures.differences import across
 from stereometer.report.figures.slices import by_slice
 from stereometer.report.figures.terms import terms
 from stereometer.report.sections.preference import Preference
 from stereometer.report.systems import Group, System
-from stereometer.wings.mitigation.figure import mitigation
-from stereometer.wings.relations.figure import relation
 
 AVERAGES = ("ss_micro", "lms_micro", "icat_micro", "icat_term_mean")
 
@@ -79,11 +77,9 @@ class CatSection(Preference):
             yield Table(table.columns, table.rows, table.caption, foot)
 
     def figures(self, group: Group) -> Iterator[Figure]:
-        yield mitigation(group)
         yield self.preference(group)
         yield _language_figure(group)
-        yield differences(group)
-        yield relation(group)
+        yield from across(group)
         yield terms(group, preference_axis)
         yield clean(group, {"ss": preference_axis, "lms": chance_axis})
 

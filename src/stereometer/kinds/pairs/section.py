@@ -10,10 +10,9 @@ from stereometer.core.types import Estimate
 from stereometer.kinds.pairs.confidence import NAME, confidence
 from stereometer.report.charts.forest import preference_axis
 from stereometer.report.figures.clean import clean
-from stereometer.report.figures.differences import differences
+from stereometer.report.figures.differences import across
 from stereometer.report.sections.preference import Preference
 from stereometer.report.systems import Group, System
-from stereometer.wings.mitigation.figure import mitigation
 
 
 class PairSection(Preference):
@@ -41,9 +40,8 @@ class PairSection(Preference):
         )
 
     def figures(self, group: Group) -> Iterator[Figure]:
-        yield mitigation(group)
         yield self.preference(group)
-        yield differences(group)
+        yield from across(group)
         yield confidence(group)
         yield clean(group, {group.main: preference_axis})
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from stereometer.core.addendum import addenda
 from stereometer.core.compare import Compared, family_notes, pairs_among
 from stereometer.core.errors import UsageError
 from stereometer.core.shapes.differences import Difference
@@ -23,6 +24,13 @@ FOOT = (
     "Could be seen: the smallest true difference that the test finds with 80 % power after "
     "correction. Intervals are of one difference at a time."
 )
+
+
+def across(group: Group) -> Iterator[Figure]:
+    """Systems two at a time, then what addenda say of all together."""
+    yield differences(group)
+    for each in addenda():
+        yield from each.figures_across(group)
 
 
 def differences(group: Group) -> Figure:

@@ -18,7 +18,6 @@ from stereometer.report.figures.slices import by_slice
 from stereometer.report.items import browser
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
-from stereometer.wings.mitigation.verdicts.view import about, headline
 
 FEW_NAMES = 5
 """Up to this many slices are named one by one."""
@@ -47,11 +46,6 @@ class Preference(Section, ABC):
         yield from ()
 
     # ---------------------------------------------------------------------------------- showing
-
-    def lead(self, group: Group) -> Iterator[str]:
-        """What mitigations did."""
-        for judged in group.mitigated:
-            yield f"Mitigation {headline(judged)} ({about(judged)})."
 
     def verdicts(self, group: Group) -> Iterator[Verdict]:
         shared = self.details(group)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from stereometer.core.addendum import addenda
 from stereometer.core.runs.stored import Run
 from stereometer.core.show import numbers
 from stereometer.core.show.figure import Figure
@@ -22,7 +23,7 @@ from stereometer.core.types import Estimate, Result
 from stereometer.report import tables
 from stereometer.report.charts.forest import plain_axis
 from stereometer.report.figures.curve import curve
-from stereometer.report.figures.differences import differences
+from stereometer.report.figures.differences import across
 from stereometer.report.figures.slices import by_slice
 from stereometer.report.matrix import Column, entry, tally
 from stereometer.report.systems import Group
@@ -80,7 +81,8 @@ class Section:
         )
 
     def _drawn(self, group: Group, more: Iterable[MoreFigures]) -> Iterator[Figure]:
-        figures = [curve(group), *self.figures(group)]
+        first = (figure for each in addenda() for figure in each.leading_figures(group))
+        figures = [curve(group), *first, *self.figures(group)]
         shown = {figure.id for figure in figures}
         others = (plain_forest(group, name) for name in group.undeclared)
         figures += [figure for figure in others if figure.id not in shown]
@@ -110,7 +112,7 @@ class Section:
 
     def lead(self, group: Group) -> Iterable[str]:
         """All systems in a sentence or two."""
-        return ()
+        return (each.sentence for found in group.findings.values() for each in found)
 
     def verdicts(self, group: Group) -> Iterator[Verdict]:
         """What the leading metric says of each system."""
@@ -140,7 +142,7 @@ class Section:
     def figures(self, group: Group) -> Iterator[Figure]:
         """A forest for each headline metric, then systems two at a time."""
         yield from (plain_forest(group, name) for name in group.headline)
-        yield differences(group)
+        yield from across(group)
 
     def at_a_glance(self, group: Group) -> Iterator[Figure]:
         """Overall values, for the first screen and for a board."""

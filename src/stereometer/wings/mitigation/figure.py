@@ -26,18 +26,14 @@ LEAD = (
 CHANGES = "Changes of the distance from 50, with intervals: to the left is nearer."
 
 
-def mitigation(group: Group) -> Figure:
-    """Empty where no system is a mitigation of another."""
-    id_, title = f"{group.id}-mitigation", "Before and after mitigation"
-    judged = group.mitigated
-    if not judged:
-        return Figure(id_, title)
+def mitigation(group: Group, judged: Sequence[Mitigated]) -> Figure:
+    """Of systems of the group that are mitigations of others there."""
     said = [part for each in judged for part in _said(each)]
     alone = [each.after for each in judged if not each.control]
-    charts = (*_planes(group), _changes(group, judged))
+    charts = (*_planes(group, judged), _changes(group, judged))
     return Figure(
-        id_,
-        title,
+        f"{group.id}-mitigation",
+        "Before and after mitigation",
         (LEAD, *said),
         charts,
         tuple(table for each in judged for table in _tables(each)),
@@ -54,16 +50,14 @@ def _said(judged: Mitigated) -> Iterator[str]:
 # --------------------------------------------------------------------------------------- the plane
 
 
-def _planes(group: Group) -> Iterator[Chart]:
+def _planes(group: Group, judged: Sequence[Mitigated]) -> Iterator[Chart]:
     """One for each targeted domain in which systems have an lms."""
     slices = {
-        tuple(effect.slice.items()): effect.slice
-        for each in group.mitigated
-        for effect in each.targeted
+        tuple(effect.slice.items()): effect.slice for each in judged for effect in each.targeted
     }
     for slice_ in slices.values():
         there = {place.system.label: place for place in places(group.systems, slice_)}
-        moves = list(_moves(group.mitigated, there))
+        moves = list(_moves(judged, there))
         if moves:
             where = named(slice_)
             yield Chart(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from stereometer.core.addendum import Finding
 from stereometer.core.shapes.differences import NO_DIFFERENCE, Closeness, Difference, Withheld
 from stereometer.core.show.view import Piece
 from stereometer.core.types import Slice
@@ -111,7 +112,7 @@ class ItemsPart(Document):
 
 
 @dataclass(frozen=True)
-class Mitigated(Document):
+class Mitigated(Finding):
     """A model before and after a mitigation, and beside its control."""
 
     before: str
@@ -136,8 +137,13 @@ class Mitigated(Document):
     """Of the training text and this benchmark; None where it was not looked at."""
     notes: tuple[str, ...] = ()
 
+    @property
+    def sentence(self) -> str:
+        from stereometer.wings.mitigation.verdicts.view import about, headline
+
+        return f"Mitigation {headline(self)} ({about(self)})."
+
     def pieces(self) -> Iterator[Piece]:
-        """What a comparison shows of it, before everything that differs."""
         from stereometer.wings.mitigation.verdicts.view import pieces
 
         return pieces(self)
