@@ -58,3 +58,34 @@ def test_a_run_is_possible_without(wing: str, tmp_path: Path) -> None:
     said(place, "run", "starter", "--model", "random", "--limit", "4", "--out", "runs")
     said(place, "compare", "runs")
     said(place, "list")
+
+
+VERBS = """
+from stereometer.core.options import verb
+from stereometer.core.types.shown import Told
+
+@verb
+def greet() -> Told:
+    \"\"\"Greet.\"\"\"
+    return Told("Hello.", schema="greeting@1")
+"""
+DECLARED = """
+[greet]
+heading = "Look"
+verb = "verbs:greet"
+about = "Greet whoever asks."
+"""
+
+
+def test_another_package_adds_a_command_and_a_broken_one_costs_a_warning(tmp_path: Path) -> None:
+    place, package = without([], tmp_path), tmp_path / "theirs"
+    package.mkdir()
+    for name, text in (("__init__.py", ""), ("verbs.py", VERBS), ("commands.toml", DECLARED)):
+        (package / name).write_text(text, "utf-8")
+    known = place / "theirs-1.dist-info"
+    known.mkdir()
+    (known / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n", "utf-8")
+    points = "[stereometer.commands]\ngreet = theirs\nbroken = nowhere\n"
+    (known / "entry_points.txt").write_text(points, "utf-8")
+    assert "greet        Greet whoever asks." in said(place, "--help")
+    assert "greeting@1" in said(place, "greet", "--json")
