@@ -78,6 +78,8 @@ class Measurement:
         source: Asking | Callable[[], Iterable[Score]],
         summarize: Summarize | None = None,
     ) -> Job:
+        """Scores come from asking a model, or exist already and are called for; `summarize` stands
+        in for the shape's own."""
         count = summarize or shape.summarize
         return Job(
             plan=self.plan,

@@ -113,7 +113,8 @@ def sides(lms: Floats, ss: Floats) -> Sides:
 
 
 def side_values(lms: Floats, ss: Floats, weights: Floats | None = None) -> Sides:
-    """Of each side one value per term, from such values of lms and ss: their mean is the side,
+    """icat is the smaller of two sides, lms * ss / 50 and lms * (100 - ss) / 50 (StereoSet, section
+    5). Of each side one value per term, from such values of lms and ss: their mean is the side,
     their spread its spread to the first order."""
     middle, at = (float(np.average(of, weights=weights)) for of in (lms, ss))
     return (

@@ -57,7 +57,8 @@ MASKED_SHARE, ROUNDS = 0.15, 10
 
 
 def shared_given_modified(item: Pair, how: Scoring) -> Requests:
-    """Under `paper` nothing is asked where nothing is shared: two empty sums are a draw."""
+    """Under `paper` nothing is asked where nothing is shared: two empty sums are a draw. `plan`
+    knows the published rule by this function itself."""
     both = unmodified(item, how)
     if how.variant == "paper" and not any(shared for _, shared in both):
         return {}

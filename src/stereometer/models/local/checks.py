@@ -115,6 +115,7 @@ def _read(pipe: IO[str], answers: SimpleQueue[str]) -> None:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
+    """May be called twice: after a failure, and when nobody holds the child any more."""
     process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout):

@@ -121,7 +121,8 @@ class Swaps:
         return other if undone == text and other != text else None
 
     def _exchanged(self, text: str, first: str, second: str) -> str | None:
-        """Nothing where a word has no counterpart in its place."""
+        """Each class in the place of the other, so that doing it twice gives the text again; None
+        where a word has no counterpart in its place."""
         pieces, end = [], 0
         for spot in self.spots(text):
             word = text[spot.start : spot.end]

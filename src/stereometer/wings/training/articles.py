@@ -151,7 +151,8 @@ class ArticleSplit:
 
 
 def split(articles: Sequence[Article], held_out: float, seed: int) -> ArticleSplit:
-    """By whole groups, at least one on each side."""
+    """Into what a next-sentence head is fitted on and what it is tried on: whole groups, at least
+    one on each side."""
     groups = grouped(articles)
     if len(groups) < 2:
         raise DataError(

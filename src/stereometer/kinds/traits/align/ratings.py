@@ -161,15 +161,14 @@ class Ratings:
         return tuple(self.tables)
 
     def means(self, level: float = 0.95) -> dict[tuple[str, str], Mean]:
-        """Of every cell."""
+        """Of every rated cell; a Mean says whether answers are polarised, too."""
         means = {}
         for group, table in self.tables.items():
             for trait, column in zip(self.traits, table.T, strict=True):
                 rated = column[~np.isnan(column)]
                 low, high = StudentMean.of(rated).interval(level)
                 value, spread = float(rated.mean()), float(rated.std(ddof=1))
-                ends = polarised(rated)
-                means[group, trait] = Mean(value, low, high, rated.size, spread, ends)
+                means[group, trait] = Mean(value, low, high, rated.size, spread, polarised(rated))
         return means
 
     def of(self, groups: Iterable[str]) -> Ratings:
@@ -340,7 +339,8 @@ def _flat(path: Path, rows: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator
 def differing(
     path: Path, ratings: Ratings, names: Names, tolerance: float = 0.006
 ) -> tuple[int, list[str]]:
-    """How many cells a published table of means has, and those that the ratings do not give.
+    """Whether the released ratings give the released means: how many cells the table has, and those
+    that differ.
 
     The table is {"group": {"trait": mean}}.
     """

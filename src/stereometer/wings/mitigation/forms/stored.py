@@ -68,7 +68,8 @@ def save(card: MitigationCard, tensors: Mapping[str, Tensor], path: Path) -> Mit
 
 
 def _write_folder(card: MitigationCard, tensors: Mapping[str, Tensor], folder: Path) -> None:
-    """As peft reads it, with the card beside."""
+    """An adapter as peft reads it, with the card beside; `save` renames the folder when it is
+    whole."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     weights = {name: value for name, value in tensors.items() if name != CONFIG}

@@ -245,7 +245,8 @@ def released_weights() -> Mapping[str, tuple[str, Mapping[str, float]]]:
 
 
 def weights_for(name: str, family: str) -> Mapping[str, float] | None:
-    """The authors' weights of a system they name, else of its family; None if neither is known."""
+    """The authors' weights, by task, of a system they name, else of its family; None if neither is
+    known."""
     table = released_weights()
     if name in table:
         return table[name][1]
