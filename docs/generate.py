@@ -248,7 +248,7 @@ def _paragraph(text: str | None) -> str:
 
 def catalog_page() -> str:
     from stereometer.core import catalog
-    from stereometer.core.benchmarks.packs.pack import shipped
+    from stereometer.wings.packs.pack import shipped
 
     text = "# Catalog\n\n" + FROM_CODE
     text += "Every name that a command takes, as `stereometer list` prints them. Other packages add"
@@ -491,7 +491,7 @@ def exit_codes_page() -> str:
 
 def pack_page() -> str:
     """Every field of a pack, as its schema has it."""
-    from stereometer.core.benchmarks.packs.schema import PARTS, SEPARATORS
+    from stereometer.wings.packs.schema import PARTS, SEPARATORS
 
     text = "# pack.toml\n\n" + FROM_CODE
     text += "What a [pack](../howto/packs.md) says of a set in another language. Other fields are"

@@ -9,13 +9,13 @@ import pytest
 
 from stereometer.core import catalog
 from stereometer.core.benchmarks.benchmark import Benchmark
-from stereometer.core.benchmarks.packs.pack import open_pack, shipped
 from stereometer.core.errors import DataMissing, ModelError
 from stereometer.core.runs.open import open_benchmark
 from stereometer.core.types import Item, Measure, Method, Variant
 from stereometer.kinds.comments.items import Comment
 from stereometer.kinds.traits.abc.items import chosen_benchmark
 from stereometer.testing import check_backend, check_measure, check_source, check_system
+from stereometer.wings.packs.pack import open_pack, shipped
 from tests.builders import told_text
 
 WITHOUT = {("cat-sum-likelihood", "paper")}

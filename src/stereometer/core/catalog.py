@@ -48,7 +48,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "sweep": ".wings.sweep.section:SECTION",
     },
     "benchmark": {
-        "starter": ".wings.packs.starter:STARTER",
+        "starter": ".core.benchmarks.starter:STARTER",
         "stereoset": ".kinds.cats.benchmarks:STEREOSET",
         "crows-pairs": ".kinds.pairs.benchmarks:CROWS_PAIRS",
         "crows-pairs-revised": ".kinds.pairs.benchmarks:CROWS_PAIRS_REVISED",
@@ -58,7 +58,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "survey": ".kinds.traits.abc.survey:SOURCE",
         "ethos": ".kinds.comments.benchmarks:SOURCE",
         "definitional": ".kinds.facts.benchmarks:DEFINITIONAL",
-        "custom": ".wings.packs.custom:SOURCE",
+        "custom": ".core.benchmarks.custom:SOURCE",
     },
     "method": {
         "cat-likelihood": ".kinds.cats.methods:LIKELIHOOD",
@@ -289,7 +289,7 @@ PACKED = "benchmark"
 
 def pack_folders() -> Any:
     """Where packs are, imported when a benchmark is looked for: a list of commands needs none."""
-    return import_module("stereometer.core.benchmarks.packs.pack")
+    return import_module("stereometer.wings.packs.pack")
 
 
 def packs() -> Any:

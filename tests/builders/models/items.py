@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from stereometer.core.benchmarks.benchmark import open_benchmark
+from stereometer.core.benchmarks.starter import STARTER
 from stereometer.kinds.cats.items import LABELS, Candidate, Cat
 from stereometer.kinds.pairs.items import Pair
-from stereometer.wings.packs.starter import STARTER
 
 TEN_PIECES = "supercalifragilisticexpialidocious"
 EMOJI = "\N{GRINNING FACE}"

@@ -25,7 +25,7 @@ from tokenizers import (
 from transformers import PreTrainedTokenizerFast
 
 from stereometer.core.benchmarks.benchmark import open_benchmark
-from stereometer.wings.packs.starter import STARTER
+from stereometer.core.benchmarks.starter import STARTER
 
 SIZE = 900
 """Small enough that many words fall into pieces."""

@@ -17,12 +17,12 @@ from pydantic import ValidationError
 import stereometer
 from stereometer.core import catalog
 from stereometer.core.benchmarks.benchmark import open_benchmark
-from stereometer.core.benchmarks.packs import schema
-from stereometer.core.benchmarks.packs.pack import UNTRIED, open_pack, shipped
 from stereometer.core.errors import DataError
 from stereometer.kinds.cats.items import Cat
 from stereometer.kinds.pairs.items import Pair
 from stereometer.kinds.traits.abc.items import TraitCell
+from stereometer.wings.packs import schema
+from stereometer.wings.packs.pack import UNTRIED, open_pack, shipped
 from stereometer.wings.packs.source import source_of
 from tests.builders.commands import assert_refused, call
 from tests.builders.packs import CARD, pack_of, pairs_pack

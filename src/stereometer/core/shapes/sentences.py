@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 from stereometer.core.errors import DataError
 from stereometer.core.shapes.shape import Contrast
+from stereometer.core.tables import PLAIN, Layout
 from stereometer.core.types import Item
 
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -103,7 +104,7 @@ class SentenceShape(Contrast):
     """Whether items share target terms, which vary together."""
 
     @abstractmethod
-    def read_released(self, path: Path) -> Sequence[SentenceItem]:
+    def read_released(self, path: Path, layout: Layout = PLAIN) -> Sequence[SentenceItem]:
         """A file in the layout of the first set of this kind."""
 
     @abstractmethod

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from stereometer.core.shapes.preference import HABITS, small_slices
 from stereometer.core.shapes.sentences import SentenceShape
 from stereometer.core.shapes.shape import Metric, TieShares
 from stereometer.core.shapes.verdicts import LANGUAGE, PREFERENCE
+from stereometer.core.tables import PLAIN, Layout
 from stereometer.core.types import Score, Variant
 from stereometer.kinds.cats import files, metrics, points
 from stereometer.kinds.cats.differences import differences, shifts
@@ -90,11 +92,13 @@ class CatShape(SentenceShape):
     differences = staticmethod(differences)
     shifts = staticmethod(shifts)
     view = first_tables
-    read_released = staticmethod(files.read_cats)
     read_row = staticmethod(files.read_row)
     write = staticmethod(files.write)
     statistics = staticmethod(files.statistics)
     term_agreement = staticmethod(files.term_agreement)
+
+    def read_released(self, path: Path, layout: Layout = PLAIN) -> list[Cat]:
+        return files.read_cats(path, layout.encoding)
 
     def leading(self, result: object) -> Metric:
         return self.metric("ss")

@@ -16,8 +16,6 @@ from stereometer.core.benchmarks.benchmark import (
     Source,
     find,
 )
-from stereometer.core.benchmarks.packs.pack import Pack, open_pack
-from stereometer.core.benchmarks.packs.schema import Syntax
 from stereometer.core.errors import DataError, DataMissing
 from stereometer.core.files import digest_of_content
 from stereometer.core.shapes.sentences import unique
@@ -37,6 +35,8 @@ from stereometer.kinds.pairs.shape import SHAPE as PAIRS
 from stereometer.kinds.traits.abc.files import SocialGroup, read_foreign_groups, read_traits
 from stereometer.kinds.traits.abc.items import TRAIT_MEASURES, Grid, TraitWords
 from stereometer.kinds.traits.abc.templates import Grammar, read_forms, read_templates
+from stereometer.wings.packs.pack import Pack, open_pack
+from stereometer.wings.packs.schema import Syntax
 
 
 @dataclass(frozen=True)

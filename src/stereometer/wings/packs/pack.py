@@ -10,7 +10,9 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from stereometer.core.benchmarks.benchmark import Card
-from stereometer.core.benchmarks.packs.schema import (
+from stereometer.core.errors import DataError
+from stereometer.core.tables import Layout
+from stereometer.wings.packs.schema import (
     FILE,
     FORMS,
     LARGEST,
@@ -21,8 +23,6 @@ from stereometer.core.benchmarks.packs.schema import (
     parse,
     read_file,
 )
-from stereometer.core.errors import DataError
-from stereometer.core.tables import Layout
 
 SHIPPED = Path(__file__).parent / "data"
 LARGEST_TABLE = 4 * 1024 * 1024

@@ -1,7 +1,5 @@
-"""A user's own items: CATs or pairs, as JSONL or as a table with a header. The columns say which.
-
-See `shapes/cat/files.py` and `shapes/pair/files.py` for the columns of each.
-"""
+"""A user's own items: CATs or pairs, as JSONL or as a table with a header. The columns, which are
+those of the files of each kind, say which."""
 
 from __future__ import annotations
 
@@ -10,6 +8,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from stereometer.core import catalog
 from stereometer.core.benchmarks.benchmark import Content, Source
 from stereometer.core.errors import DataError
 from stereometer.core.shapes.sentences import SentenceShape, unique
@@ -23,11 +22,9 @@ from stereometer.core.tables import (
     read_rows,
 )
 from stereometer.core.types import Item
-from stereometer.kinds.cats import shape as cat
-from stereometer.kinds.cats.files import read_cats
-from stereometer.kinds.pairs import shape as pair
 
-SHAPES: tuple[SentenceShape, ...] = (cat.SHAPE, pair.SHAPE)
+NOUNS = {"cat": "CATs", "pair": "pairs"}
+SHAPES: tuple[SentenceShape, ...] = tuple(catalog.find("shape", kind) for kind in NOUNS)
 OPTIONAL = ("id", "note", "hidden", "stereo_antistereo", "annotations")
 KNOWN = (*dict.fromkeys(name for shape in SHAPES for name in shape.columns), *OPTIONAL)
 
@@ -37,7 +34,8 @@ def read(files: Sequence[Path], faulty: bool = False, layout: Layout = PLAIN) ->
     (path,) = files
     of_hub = is_parquet(path) and any("sentences" in row for _, row in parquet_rows(path))
     if of_hub or path.name.removesuffix(".gz").endswith(".json"):
-        return {"cat": read_cats(path, layout.encoding)}, []
+        shape = next(shape for shape in SHAPES if shape.suffix == ".json")
+        return {shape.name: shape.read_released(path, layout)}, []
     rows = read_rows(path, [], "", layout, KNOWN)
     line, row = next(rows, (0, None))
     if row is None:
@@ -58,10 +56,10 @@ def _shape(path: Path, columns: Sequence[str]) -> SentenceShape:
     nearest = min(SHAPES, key=lambda shape: len(missing[shape]) / len(shape.columns))
     if not missing[nearest]:
         return nearest
+    needs = "; ".join(f"{NOUNS[shape.name]} need {', '.join(shape.columns)}" for shape in SHAPES)
     raise DataError(
         f"{path} lacks {', '.join(missing[nearest])}. It has the columns "
-        f"{', '.join(map(str, columns))[:300]}. CATs need {', '.join(cat.SHAPE.columns)}; pairs "
-        f"need {', '.join(pair.SHAPE.columns)}. Say which column is which with --column "
+        f"{', '.join(map(str, columns))[:300]}. {needs}. Say which column is which with --column "
         f"{missing[nearest][0]}=NAME, or rename them."
     )
 
