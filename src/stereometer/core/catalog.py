@@ -111,11 +111,11 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "minilm-mlm": ".models.local.defaults:MINILM",
     },
     "addendum": {
-        "mitigation": "stereometer.wings.mitigation.addendum:ADDENDUM",
-        "relations": "stereometer.wings.relations.addendum:ADDENDUM",
+        "mitigation": ".wings.mitigation.addendum:ADDENDUM",
+        "relations": ".wings.relations.addendum:ADDENDUM",
     },
     "wrapper": {
-        "mitigation": "stereometer.wings.mitigation.wrapper:WRAPPER",
+        "mitigation": ".wings.mitigation.wrapper:WRAPPER",
     },
     "mitigation": {
         "leace": ".wings.mitigation.methods.leace:METHOD",
