@@ -51,8 +51,8 @@ class Declared:
     def label(
         self, backend: Backend | None = None, asks: Iterable[str] = (), within_word: bool = False
     ) -> str:
-        """What `bind` calls a measure in results: with `after-first-token` where this model gives no
-        number for a text's first token and the requests that it `asks` need one."""
+        """What `bind` calls a measure in results: with `after-first-token` where this model gives
+        no number for a text's first token and the requests that it `asks` need one."""
         options = (WITHIN_WORD,) if within_word else ()
         if backend and not backend.abilities.first_token and WholeText.kind in asks:
             options = (AFTER_FIRST, *options)
