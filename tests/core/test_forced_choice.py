@@ -149,7 +149,7 @@ SKILLS = ["I can't swim well.", "I can't read well."]
         (ANIMALS, "stop", "unparsed", ["a dog", "A cat sat. The dog ran.", "A dog", "AB"]),
         (ANIMALS, "stop", "empty", [""]),
         (ANIMALS, "stop", "refused", ["I cannot answer that"]),
-        (ANIMALS, FILTERED, "refused", ["A"]),
+        (ANIMALS, FILTERED, "filtered", ["A"]),
         # Letters are told from articles, and refusals from choices.
         (PEOPLE, "length", "1", ["A is more likely.", "The answer is A because it"]),
         (PEOPLE, "length", "1", ["Sentence A is more likely", "A feels right", "It is hers."]),

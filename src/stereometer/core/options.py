@@ -290,6 +290,19 @@ class Serving(TypedDict, total=False):
         float,
         Option("Seconds to wait for each answer of a server.", SERVER, default=60.0, least=0.1),
     ]
+    room: Annotated[
+        int,
+        Option(
+            "Tokens beside an answer's own in which a served model may think.",
+            SERVER,
+            default=0,
+            least=0,
+        ),
+    ]
+    thinking: Annotated[
+        bool,
+        Option("Whether a served model that can may think first.", SERVER, default=True),
+    ]
 
 
 class Workers(TypedDict, total=False):

@@ -239,7 +239,7 @@ def test_what_is_read(
 def test_what_becomes_of_an_answer_without_text() -> None:
     reader = AnswerReader(ZERO_SHOT, "sound")
     assert reader.read(Answer((), "", TOO_LONG), YES_NO)["skipped"] == TOO_LONG
-    assert reader.read(Answer((), "yes", FILTERED), YES_NO)["skipped"] == "refused"
+    assert reader.read(Answer((), "yes", FILTERED), YES_NO)["skipped"] == "filtered"
 
 
 @given(

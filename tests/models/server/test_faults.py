@@ -311,12 +311,20 @@ def test_completions_without_log_probabilities_are_enough_for_text(stub: Start) 
     assert [one.text for one in dict(backend.answer(some(1))).values()] == [" yes"]
 
 
-def test_the_probe_asks_for_no_temperature_that_a_model_might_refuse(stub: Start) -> None:
+@pytest.mark.parametrize("told", ["temperature is deprecated", "no such thing here"])
+def test_a_temperature_that_is_refused_is_left_out_also_where_it_is_not_named(
+    stub: Start, told: str
+) -> None:
     server = stub()
-    opened(server)
-    assert not any(
-        "temperature" in body for _, body, _ in server.seen if body.get("max_tokens") == 3
+    refusing = status(400, told)
+    server.always = server.scoring = lambda handler, body: (
+        "temperature" in body and refusing(handler, body)
     )
+    backend = opened(server)
+    assert backend.finding.completions
+    assert backend.finding.chat
+    assert [one.text for one in dict(backend.answer(some(1))).values()] == [" yes"]
+    assert "temperature is the server's own" in " ".join(backend.card.notes)
 
 
 def _lost(handler: Any) -> None:
@@ -582,12 +590,12 @@ def test_a_time_out_behind_the_server_is_tried_again_and_not_kept(stub: Start) -
     assert (answer.text, answer.end) == (" yes", "stop")
 
 
-def test_a_filter_is_a_refusal(stub: Start) -> None:
+def test_a_filter_is_an_outcome_of_its_own(stub: Start) -> None:
     def filtered(handler: Any, body: Any) -> bool:
         return send(handler, {"choices": [{"text": "", "finish_reason": "content_filter"}]})
 
     (answer,) = dict(opened(stub(filtered)).answer(some(1))).values()
-    assert answer.end == "refused"
+    assert answer.end == "filtered"
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from importlib import resources
 from typing import Any
 
 from stereometer.core.errors import ModelError, UsageError
-from stereometer.core.types import FILTERED, Backend, Variant, digest_of
+from stereometer.core.types import NO_ROOM, UNWRITTEN, Answer, Backend, Variant, digest_of
 
 SLOT = re.compile(r"\{(\w+)\}")
-EMPTY, UNPARSED, REFUSED = "empty", "unparsed", FILTERED
+EMPTY, UNPARSED, REFUSED = "empty", "unparsed", "refused"
 REFUSALS = re.compile(
     r"\b(i\s+(can(no|')?t|am\s+(not\s+able|unable)|won'?t|will\s+not)"
     r"|i'?m\s+(sorry|not\s+able|unable)|as\s+an?\s+(ai|language\s+model)"
@@ -50,6 +50,51 @@ def why_unread(text: str) -> str:
     return REFUSED if REFUSALS.search(text) else UNPARSED
 
 
+# -------------------------------------------------------------------------------------- thinking
+
+OPENED = re.compile(r"\s*<(think|thinking|thought|reasoning)>")
+CLOSED = re.compile(r"</(?:think|thinking|thought|reasoning)>")
+"""A template may open what the model closes, so that the first tag is missing."""
+CHANNEL = re.compile(
+    r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>(.*?)(?=<\|(?:end|return|call|start|channel)\|>|\Z)",
+    re.DOTALL,
+)
+BARE_CHANNELS = re.compile(r"analysis(.*)assistantfinal(.*)", re.DOTALL)
+"""Harmony's channels, as they are written and where a server leaves out the special tokens."""
+
+
+def without_thinking(text: str) -> tuple[str, str]:
+    """What was answered, and what was thought before."""
+    if channels := CHANNEL.findall(text):
+        final = "".join(said for name, said in channels if name == "final")
+        return final, "\n".join(said for name, said in channels if name != "final")
+    if bare := BARE_CHANNELS.fullmatch(text):
+        return bare[2], bare[1]
+    *_, closed = None, *CLOSED.finditer(text)
+    opened = OPENED.match(text)
+    start = opened.end() if opened else 0
+    if closed is not None:
+        return text[closed.end() :], text[start : closed.start()]
+    return ("", text[start:]) if opened else (text, "")
+
+
+def has_no_room(text: str, end: str) -> bool:
+    """Whether the writing ended before an answer began: by its length, or while thinking."""
+    channels = CHANNEL.findall(text)
+    silent = OPENED.match(text) and not CLOSED.search(text)
+    thinks = silent or (channels and all(name != "final" for name, _ in channels))
+    return bool(thinks) or (end == "length" and not without_thinking(text)[0].strip())
+
+
+def heard(answer: Answer) -> tuple[dict[str, str], str]:
+    """What is kept of an answer, thinking apart; and why there is nothing to read, if so."""
+    text, thinking = without_thinking(answer.text or "")
+    record = {"text": text} | ({"thinking": thinking} if thinking.strip() else {})
+    if answer.end in UNWRITTEN:
+        return record, answer.end
+    return record, NO_ROOM if has_no_room(answer.text or "", answer.end) else ""
+
+
 @dataclass(frozen=True)
 class Conversation:
     """Whether questions are messages of a conversation, and with which system prompt."""
@@ -58,6 +103,8 @@ class Conversation:
     system: str = ""
     template_by: str = ""
     """Whose chat template is applied."""
+    room: int = 0
+    """Tokens beside those of an answer, to think."""
 
     @classmethod
     def of(
@@ -72,7 +119,7 @@ class Conversation:
                 "conversation. Ask without --chat."
             )
         usual = bool(template_by) and variant != "paper"
-        return cls(usual if wanted is None else wanted, system, template_by)
+        return cls(usual if wanted is None else wanted, system, template_by, backend.abilities.room)
 
     @property
     def recorded(self) -> dict[str, Any]:
@@ -80,7 +127,8 @@ class Conversation:
         if not self.chat:
             return {"chat": False}
         system = digest_of(self.system)[:16]
-        return {"chat": True, "chat_template": self.template_by, "system": system}
+        asked = {"chat": True, "chat_template": self.template_by, "system": system}
+        return asked | ({"room": self.room} if self.room else {})
 
     @property
     def notes(self) -> tuple[str, ...]:

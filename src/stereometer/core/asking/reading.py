@@ -5,9 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from stereometer.core.asking.conversation import EMPTY, NOT_SAID, REFUSALS, REFUSED, UNPARSED
+from stereometer.core.asking.conversation import (
+    EMPTY,
+    NOT_SAID,
+    REFUSALS,
+    REFUSED,
+    UNPARSED,
+    heard,
+)
 from stereometer.core.methods.spans import common_start
-from stereometer.core.types import UNWRITTEN, Answer
+from stereometer.core.types import Answer
 
 LETTERS = "AB"
 
@@ -15,23 +22,25 @@ LETTERS = "AB"
 def read(answer: Answer, options: Sequence[str]) -> dict[str, str]:
     """The position that was chosen, or why none was: an option's own words, or one letter and not
     the other."""
-    text = answer.text or ""
-    if answer.end in UNWRITTEN:
-        return {"text": text, "skipped": answer.end}
+    record, end = heard(answer)
+    return record | ({"skipped": end} if end else _read(record["text"], options))
+
+
+def _read(text: str, options: Sequence[str]) -> dict[str, str]:
     plain = text.replace("’", "'")
     quoted = [at for at, option in enumerate(options, 1) if _quotes(_words(plain), _words(option))]
     if len(quoted) == 1 and not _quotes_both(
         _words(plain), [_words(option) for option in options], quoted[0] - 1
     ):
-        return {"text": text, "position": str(quoted[0])}
+        return {"position": str(quoted[0])}
     if REFUSALS.search(plain) and not OPENING.match(plain):
-        return {"text": text, "skipped": REFUSED}
+        return {"skipped": REFUSED}
     if small := SMALL.fullmatch(plain):
-        return {"text": text, "position": str(LETTERS.index(small[1].upper()) + 1)}
+        return {"position": str(LETTERS.index(small[1].upper()) + 1)}
     letters = [match for match in LETTER.finditer(plain) if not _is_article(match, options)]
     if len({match[0] for match in letters}) == 1 and not _is_denied(letters[0]):
-        return {"text": text, "position": str(LETTERS.index(letters[0][0]) + 1)}
-    return {"text": text, "skipped": UNPARSED if text.strip() else EMPTY}
+        return {"position": str(LETTERS.index(letters[0][0]) + 1)}
+    return {"skipped": UNPARSED if text.strip() else EMPTY}
 
 
 LETTER = re.compile(rf"(?<!\w)[{LETTERS}](?![\w'])")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from hashlib import sha256
@@ -20,7 +20,7 @@ from stereometer.core.runs.cache import Cache
 from stereometer.core.runs.progress import Watch, watched_by
 from stereometer.core.runs.runner import Engine, Progress, Serial, Tally, computed, silent
 from stereometer.core.runs.stored import Run
-from stereometer.core.types import Asking, Backend, Job, Score
+from stereometer.core.types import Asking, Backend, Charges, Job, Score
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
@@ -49,6 +49,7 @@ def execute(
                 store.keep(place, known, read_json(place / store.RUN))
             return Run(known, place)
         started, begun, tally = time.time(), time.monotonic(), Tally()
+        before = _charged(job)
         digest = sha256()
         asked = _scores(job, cache, engines, tally, progress)
         with replacing(place / store.SCORES) as file, closing(asked) as scores:
@@ -70,10 +71,18 @@ def execute(
             "asked": asdict(tally),
             "machine": f"{platform.system()} {platform.machine()}, Python {python}",
         }
+        if charged := _charged(job):
+            record["charged"] = {name: charged[name] - before[name] for name in charged}
         if isinstance(job.source, Asking) and (workers := engines(job.source.backend).record):
             record["workers"] = workers
         store.keep(place, result, record)
     return Run(result, place)
+
+
+def _charged(job: Job) -> Mapping[str, float]:
+    """What a model that is paid by the token has cost until now."""
+    backend = job.source.backend if isinstance(job.source, Asking) else None
+    return backend.charged if isinstance(backend, Charges) else {}
 
 
 def _scores(

@@ -40,6 +40,7 @@ from stereometer.core.types.opener import Opener as Opener
 from stereometer.core.types.requests import BOUNDARY as BOUNDARY
 from stereometer.core.types.requests import FILTERED as FILTERED
 from stereometer.core.types.requests import HIDDEN as HIDDEN
+from stereometer.core.types.requests import NO_ROOM as NO_ROOM
 from stereometer.core.types.requests import NOT_FINITE as NOT_FINITE
 from stereometer.core.types.requests import SET_DISTANCES as SET_DISTANCES
 from stereometer.core.types.requests import TOO_LONG as TOO_LONG

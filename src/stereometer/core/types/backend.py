@@ -59,6 +59,8 @@ class Abilities:
     """Whether asking costs money: a dry run asks nothing."""
     keep_every: int = KEPT_TOGETHER
     """How many answers are written to the cache at once."""
+    room: int = 0
+    """Tokens that it may write beside those of an answer, to think."""
     first_token: bool = True
     """Whether the first token of a text that is read as text has a number."""
     cautions: tuple[str, ...] = ()
@@ -116,6 +118,11 @@ class Charges(Protocol):
 
     def plan(self, read: int, written: int) -> str:
         """Counts tokens that a dry run plans; the budget, where all that were planned exceed it."""
+
+    @property
+    def charged(self) -> Mapping[str, float]:
+        """What was spent since it was opened: tokens read, written and, of these, thought; and what
+        they cost, where a price is known."""
 
 
 class ForTesting:

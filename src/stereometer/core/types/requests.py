@@ -241,11 +241,12 @@ class Answer:
         return row[name]
 
 
-TOO_LONG, FILTERED, BOUNDARY = "longer than the model's window", "refused", "token-boundary"
+TOO_LONG, BOUNDARY = "longer than the model's window", "token-boundary"
+FILTERED, NO_ROOM = "filtered", "no room"
 NOT_FINITE = "a score is not a finite number"
-UNWRITTEN = (TOO_LONG, FILTERED)
-"""Ends of an answer that has no text of the model: the prompt did not fit, or a filter held the
-text back."""
+UNWRITTEN = (TOO_LONG, FILTERED, NO_ROOM)
+"""Ends of an answer that has no answer of the model: the prompt did not fit, a filter held the text
+back, or the room was used up before the answer began, by thinking."""
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from stereometer.core.errors import UnknownName, UsageError, did_you_mean
+from stereometer.core.errors import ModelError, UnknownName, UsageError, did_you_mean
 from stereometer.core.types.document import UNSTORED, Document, typed
 from stereometer.core.types.items import Slice, Variant
 from stereometer.core.types.names import MeasureName
+from stereometer.core.types.requests import FILTERED, NO_ROOM
 from stereometer.core.types.shown import RESULTS, Tabular, WithFigures
 
 
@@ -148,6 +149,18 @@ class Result(Tabular, WithFigures, Document):
         return self.settings.get("until_decided")
 
     @property
+    def skipped(self) -> Mapping[str, int]:
+        """Why items or answers of the whole say nothing, with counts."""
+        overall = (estimate for estimate in self.estimates if not estimate.slice)
+        return next((estimate.skipped for estimate in overall if estimate.skipped), {})
+
+    @property
+    def says_something(self) -> bool:
+        """Whether anything was scored, where anything is counted over the whole."""
+        overall = [estimate for estimate in self.estimates if not estimate.slice]
+        return not overall or any(estimate.n for estimate in overall)
+
+    @property
     def measured_by(self) -> MeasureName:
         """The measure's name, taken apart."""
         return MeasureName.parse(self.measure)
@@ -210,6 +223,15 @@ class Result(Tabular, WithFigures, Document):
 
 
 STORED = "The results are stored anyway."
+ADVICE = {
+    NO_ROOM: "No room to answer ({} times): add --room 1024, or more, or --no-thinking.",
+    FILTERED: "Held back by a filter of the service, not refused by the model ({} times).",
+}
+"""What is said of answers that are missing for these reasons."""
+
+
+def advice(skipped: Mapping[str, int]) -> str:
+    return " ".join(words.format(skipped[why]) for why, words in ADVICE.items() if skipped.get(why))
 
 
 class Outcomes(Protocol):
@@ -240,13 +262,22 @@ class Results(Tabular, WithFigures, list[Result]):
         for result in self:
             measure = f" ({result.measure})" if len(self) > 1 else ""
             stopped = [result.notes[0].partition(". ")[0]] if result.stopped else []
-            lines += [*stopped, f"Stored in {result.folder}{measure}"]
+            told = advice(result.skipped)
+            unheard = [f"{told}{measure}"] if told else []
+            lines += [*stopped, *unheard, f"Stored in {result.folder}{measure}"]
         return lines
 
     def check(self) -> None:
-        """Raises where bars are missed or undecided."""
+        """Raises where bars are missed or undecided, and where nothing was scored."""
         if self.gate is not None:
             self.gate.check(STORED)
+        if self and not any(result.says_something for result in self):
+            first = self[0]
+            why = ", ".join(f"{reason}: {n}" for reason, n in first.skipped.items())
+            raise ModelError(
+                f"{first.model} gave nothing to score on {first.benchmark} ({why or 'no items'}). "
+                f"{advice(first.skipped) or 'Look at its answers.'} {STORED}"
+            )
 
     def as_json(self) -> dict[str, Any]:
         return {"schema": "runs@1", "results": [result.as_json() for result in self]}

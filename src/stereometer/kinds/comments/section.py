@@ -32,6 +32,8 @@ READINGS = {
     "empty": ("empty", "var(--strong)"),
     "unparsed": ("no label in it", "var(--unread)"),
     "refused": ("refused", "var(--refused)"),
+    "filtered": ("filtered", "var(--less)"),
+    "no room": ("no room", "var(--warn)"),
     "other": ("other", "var(--ink)"),
 }
 """What became of answers: the words and the colour for each."""

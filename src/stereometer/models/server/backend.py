@@ -8,10 +8,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any
 
+from stereometer.core.asking.conversation import has_no_room, without_thinking
 from stereometer.core.errors import BudgetSpent, ModelError, UsageError
 from stereometer.core.types import (
     FILTERED,
-    TOO_LONG,
+    NO_ROOM,
     Abilities,
     Answer,
     Continuation,
@@ -24,11 +25,12 @@ from stereometer.core.types import (
     digest_of,
 )
 from stereometer.core.types.names import shown
-from stereometer.models.server.budget import Size, budget_of, guessed, size_of
+from stereometer.models.server.budget import Size, budget_of, guessed, size_of, thinking_of
 from stereometer.models.server.opener import ServerOptions, check_key
 from stereometer.models.server.probe import SUPPOSED, Finding, alike, known_likelihoods, probe
-from stereometer.models.server.refusals import TooLong
+from stereometer.models.server.refusals import FILTERED_ENDS, Unwritten
 from stereometer.models.server.scoring import row, scored
+from stereometer.models.server.terms import LIMIT, UNTHINKING, Negotiation
 from stereometer.models.server.wire import Closed, Wire, Wires
 
 VERSION = "1"
@@ -49,12 +51,14 @@ def open_server(spec: str, options: ServerOptions, memory: Memory | None = None)
     ]
     wire = wires[0] if len(wires) == 1 else Wires(wires)
     if options.dry_run:
-        return Server(wire, model, SUPPOSED)
+        return Server(wire, model, SUPPOSED, options)
     for each in wires:
         check_key(each.base)
     if isinstance(wire, Wires):
         check_alike(wires, model, options.start_token)
-    return Server(wire, model, known(wire, model, memory, options.start_token))
+    told = {} if options.thinking else UNTHINKING
+    finding = known(wire, model, memory, options.start_token, told)
+    return Server(wire, model, finding, options)
 
 
 def check_alike(wires: Sequence[Wire], model: str, start: str = "") -> None:
@@ -71,10 +75,16 @@ def check_alike(wires: Sequence[Wire], model: str, start: str = "") -> None:
             )
 
 
-def known(wire: Wire | Wires, model: str, memory: Memory | None, start: str = "") -> Finding:
+def known(
+    wire: Wire | Wires,
+    model: str,
+    memory: Memory | None,
+    start: str = "",
+    told: Mapping[str, Any] | None = None,
+) -> Finding:
     """What the server offers, with the likelihoods that the model was first known by: the cache
     goes by them."""
-    finding = probe(wire, model, start)
+    finding = probe(wire, model, start, told)
     if not finding.likelihoods:
         return finding
     server = digest_of([wire.base, model, replace(finding, likelihoods=()).as_json()])
@@ -85,8 +95,16 @@ def known(wire: Wire | Wires, model: str, memory: Memory | None, start: str = ""
 class Server:
     """Keeps some requests in flight; answers come in any order, each as soon as it is there."""
 
-    def __init__(self, wire: Wire | Wires, model: str, finding: Finding) -> None:
+    def __init__(
+        self,
+        wire: Wire | Wires,
+        model: str,
+        finding: Finding,
+        options: ServerOptions | None = None,
+    ) -> None:
         self.wire, self.model, self.finding = wire, model, finding
+        self.options = options or ServerOptions()
+        self.negotiation = Negotiation(wire, finding.terms)
         wire.acquainted.set()
         scores = self.finding.likelihood != "none"
         self.abilities = Abilities(
@@ -94,13 +112,23 @@ class Server:
             chat_template="the server's own" if self.finding.chat else "",
             costly=True,
             keep_every=1,  # every answer is kept the moment it arrives
+            room=self.options.room,
             first_token=self.finding.start is not None,
         )
         self.card = self._card()
 
     def _card(self) -> ModelCard:
-        finding = self.finding.as_json()
-        notes = [f"Served by {self.wire.base}: {self.finding}."]
+        options = self.options
+        # How much room there is makes no other answer, as long as it is enough.
+        asked = {"room": bool(options.room), "thinking": options.thinking}
+        finding = self.finding.as_json() | asked
+        notes = [f"Served by {self.wire.base}: {self.finding}.", *self.finding.terms.notes]
+        if options.room:
+            notes.append(f"Room for thinking: {options.room} tokens beside an answer's own.")
+        if not options.thinking:
+            taken = [name for name in UNTHINKING if name not in self.finding.terms.left_out]
+            how = f"told so by {' and '.join(taken)}" if taken else "but the server takes no word"
+            notes.append(f"Asked not to think, {how}; thinking that comes all the same is cut off.")
         if not self.finding.completions:
             notes.append(
                 "The server does not continue text: each prompt is sent as one chat message."
@@ -172,13 +200,14 @@ class Server:
     def _answer(self, request: Request) -> Answer:
         try:
             if isinstance(request, Generate):
-                return self._written(self.wire.post(*self._body(request)))
+                return self._written(request, self.negotiation.post(*self._body(request)))
             text, start = _read(request)
             mark, way = self.finding.start or "", self.finding.likelihood
             tokens = scored(self.wire, self.model, way, text, mark, self.finding.start_id)
             return row(tokens, text, start, mark)
-        except TooLong:
-            return Answer((), "" if isinstance(request, Generate) else None, TOO_LONG)
+        except Unwritten as reason:
+            said = "" if isinstance(request, Generate) else None
+            return Answer((), said, reason.end, kept=reason.end != NO_ROOM)
 
     def _body(self, request: Generate) -> tuple[str, dict[str, Any]]:
         common: dict[str, Any] = {
@@ -187,10 +216,10 @@ class Server:
             "top_p": 1,
             "seed": int(request.key[:7], 16),
         }
-        if request.stop:
+        if request.stop and not self._stops_itself(request):
             common["stop"] = list(request.stop)
         if not request.messages and self.finding.completions:
-            written = {"prompt": request.prompt, "max_tokens": request.max_tokens}
+            written = {"prompt": request.prompt, LIMIT: request.max_tokens}
             return "/completions", common | written
         if not self.finding.chat:
             raise ModelError(
@@ -199,18 +228,38 @@ class Server:
             )
         turns = request.messages or (("user", request.prompt),)
         messages = [{"role": role, "content": content} for role, content in turns]
-        limit = {self.finding.limit: request.max_tokens}
-        return "/chat/completions", common | {"messages": messages} | limit
+        told = {} if self.options.thinking else UNTHINKING
+        limit = {LIMIT: request.max_tokens + self.options.room}
+        return "/chat/completions", common | {"messages": messages} | limit | told
 
-    def _written(self, choice: Mapping[str, Any]) -> Answer:
+    def _stops_itself(self, request: Generate) -> bool:
+        """Whether we end the text at a stop: a server would end thinking there too."""
+        thinks = self.options.room and (request.messages or not self.finding.completions)
+        return bool(thinks) or "stop" in self.negotiation.terms.left_out
+
+    def _written(self, request: Generate, choice: Mapping[str, Any]) -> Answer:
+        """Thinking stands before the answer, between tags, however the server sets it apart."""
         message = choice.get("message")
         inner: Mapping[str, Any] = message if isinstance(message, dict) else choice
         text, refusal = inner.get("content", inner.get("text")), inner.get("refusal")
         reason = str(choice.get("finish_reason") or "stop")
-        kept = self.wire.for_keeping(_writable(refusal or text))
-        if refusal or reason == "content_filter":
+        said, thinking = _writable(refusal or text), _writable(thinking_of(choice))
+        if thinking:
+            said = f"<think>{thinking}{f'</think>{said}' if said else ''}"
+        if self._stops_itself(request):
+            said = _cut(said, request.stop)
+        kept = self.wire.for_keeping(said)
+        if refusal or reason.lower().startswith(FILTERED_ENDS):
             return Answer((), kept, FILTERED)
-        return Answer((), kept, "length" if reason == "length" else "stop")
+        end = "length" if reason == "length" else "stop"
+        if has_no_room(kept, end):
+            return Answer((), kept, NO_ROOM, kept=False)
+        # What was cut would be longer with more room.
+        return Answer((), kept, end, kept=end == "stop" or not self.options.room)
+
+    @property
+    def charged(self) -> Mapping[str, float]:
+        return self.wire.budget.charged
 
 
 def _read(request: Request) -> tuple[str, int]:
@@ -222,6 +271,15 @@ def _read(request: Request) -> tuple[str, int]:
             return text, 0
         case _:
             raise TypeError(f"a server does not answer {request.kind}")
+
+
+def _cut(text: str, stops: Sequence[str]) -> str:
+    """Up to where a server would have stopped the answer: not in the thinking or the white space
+    before it."""
+    answer = without_thinking(text)[0]
+    begins = len(text) - len(answer.lstrip())
+    places = (text.find(stop, begins) for stop in stops)
+    return text[: min((at for at in places if at >= 0), default=len(text))]
 
 
 def _writable(content: Any) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from threading import Condition
 from typing import Any
 
+from stereometer.core.asking.conversation import without_thinking
 from stereometer.core.errors import BudgetSpent, UsageError
-from stereometer.models.server.refusals import Passing, Untaken
+from stereometer.models.server.refusals import Filtered, Passing, Untaken
 
 CHARACTERS_A_TOKEN = 3
 """A careful guess: English has four."""
@@ -88,10 +89,30 @@ def _listed(choice: Mapping[str, Any]) -> int:
 
 
 def _said(choice: Mapping[str, Any]) -> str:
-    """What was written, as far as it is text."""
+    """What was written, as far as it is text, with the thinking before it."""
     message = choice.get("message")
     text = message.get("content") if isinstance(message, dict) else choice.get("text")
-    return text if isinstance(text, str) else ""
+    return thinking_of(choice) + (text if isinstance(text, str) else "")
+
+
+def thinking_of(choice: Mapping[str, Any]) -> str:
+    """What a server sets apart as thinking, under either name."""
+    message = choice.get("message")
+    fields: Mapping[str, Any] = message if isinstance(message, dict) else choice
+    texts = (fields.get(name) for name in ("reasoning_content", "reasoning"))
+    return next((text for text in texts if isinstance(text, str) and text), "")
+
+
+def thought_in(answer: Any) -> int:
+    """Tokens of thinking: as the server counts them, or guessed from what it shows."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
+    stated = details.get("reasoning_tokens") if isinstance(details, dict) else None
+    if type(stated) is int and stated > 0:
+        return stated
+    choice = first_choice(answer) or {}
+    said = without_thinking(_said(choice))[1] or thinking_of(choice)
+    return guessed(said) if said else 0
 
 
 def first_choice(answer: Any) -> Mapping[str, Any] | None:
@@ -111,6 +132,8 @@ class Budget:
     """Of one token read and one written."""
     spent: list[int] = field(default_factory=lambda: [0, 0])
     reserved: list[int] = field(default_factory=lambda: [0, 0])
+    thought: int = 0
+    """Tokens of those written that were thinking, as far as the server says or shows it."""
     short: int = 0
     """Tokens by which a guess was below what the server then counted, at most."""
     _settled: Condition = field(default_factory=Condition, repr=False)
@@ -125,7 +148,11 @@ class Budget:
         try:
             answer = ask()
             used = used_by(answer, body)
+            self.thought += min(used[1], thought_in(answer))
             return answer
+        except Filtered:  # it was read
+            used = (size[0], 0)
+            raise
         except Passing as error:
             used = (0, 0) if isinstance(error, Untaken) else size
             raise
@@ -164,6 +191,12 @@ class Budget:
     def estimate(self, read: int, written: int) -> float | None:
         """What so many tokens would cost; None where no price is known."""
         return self._cost([read, written]) if any(self.price) else None
+
+    @property
+    def charged(self) -> dict[str, float]:
+        read, written = self.spent
+        counts = {"tokens_read": read, "tokens_written": written, "tokens_thought": self.thought}
+        return counts | ({"money": self._cost(self.spent)} if any(self.price) else {})
 
     def plan(self, read: int, written: int) -> str:
         """Counts so many tokens as spent; the limit, where they do not fit."""

@@ -34,6 +34,10 @@ class ServerOptions:
     start_token: str = ""
     """The text of the token that a text of the model begins with, for a server that puts none
     first: then the first token of a text is scored too."""
+    room: int = 0
+    """Tokens beside an answer's own in which a model may think."""
+    thinking: bool = True
+    """Whether it may think, where it can be told not to."""
     dry_run: bool = False
     """Whether it is only planned with: then nothing is sent, not even to see what it offers."""
 

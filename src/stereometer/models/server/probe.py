@@ -13,22 +13,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import count
 from typing import Any
 
 from stereometer.core.errors import ModelError, StereometerError
-from stereometer.core.types import TOO_LONG, Memory, digest_of
-from stereometer.models.server.refusals import NotThere, RefusedRequest, TooLong
+from stereometer.core.types import Memory, digest_of
+from stereometer.models.server.refusals import NoRoom, NotThere, RefusedRequest, Unwritten
 from stereometer.models.server.scoring import SCORING, ScoreReading, reading, scored
+from stereometer.models.server.terms import LIMIT, SAMPLING, Negotiation, Terms
 from stereometer.models.server.wire import TOKENIZER, Wire, Wires
 
 SENTENCE = "The cat sat on the mat and looked out of the window."
 SHUFFLED = "window the sat of mat and on cat out looked The the."
 QUESTION = "The capital of France is"
-LIMITS = ("max_tokens", "max_completion_tokens")
-"""What the length of an answer in a conversation is called: by most servers, and by some newer."""
 LASTING = ("id", "owned_by", "root", "parent", "max_model_len", "meta")
 """Fields of a list of models that stay the same; `created` is often the time of the question."""
 
@@ -47,8 +46,8 @@ class Finding:
     """Of a known sentence, where prompts are scored: another model of that name has others."""
     listed: str = ""
     """A digest of what the server's list of models says of this one."""
-    limit: str = LIMITS[0]
-    """What the length of an answer in a conversation is called."""
+    terms: Terms = field(default_factory=Terms)
+    """Which parameters of a question the server takes, and how."""
     start: str | None = ""
     """What we put before a scored text, so that its first token has a number: nothing where the
     server does so itself, None where its first token stays without."""
@@ -77,13 +76,17 @@ SUPPOSED = Finding(completions=True, chat=True, likelihood=next(iter(SCORING)), 
 """What a dry run plans with: a server that offers all a measure could need."""
 
 
-def probe(wire: Wire | Wires, model: str, start: str = "") -> Finding:
-    """Asks a dozen short questions at most, and for the list of models."""
-    plain = {"model": model, "prompt": QUESTION, "max_tokens": 3}
-    bodies = (plain | {"logprobs": 2}, plain)
-    written, no_text = _try(*(partial(wire.post, "/completions", body) for body in bodies))
-    limit, no_chat = _try(*(partial(_chat, wire, model, name) for name in LIMITS))
-    if written is None and limit is None:
+def probe(
+    wire: Wire | Wires, model: str, start: str = "", told: Mapping[str, Any] | None = None
+) -> Finding:
+    """Asks a dozen short questions, more where parameters are refused, and for the list of models;
+    `told` is what a conversation is told beside, such as not to think."""
+    plain = {"model": model, "prompt": QUESTION, LIMIT: 3}
+    negotiation = Negotiation(wire)
+    ways = SAMPLING, {"logprobs": 2}
+    written, no_text = _try(partial(negotiation.first, "/completions", plain, *ways))
+    chat, no_chat = _try(partial(_chat, negotiation, model, told or {}))
+    if written is None and chat is None:
         raise ModelError(_nothing(wire, model, no_text, no_chat))
     way, found = _way(wire, model) if written is not None else ("none", None)
     mark: str | None = ""
@@ -96,12 +99,12 @@ def probe(wire: Wire | Wires, model: str, start: str = "") -> Finding:
     top = (written or {}).get("logprobs")
     return Finding(
         written is not None,
-        limit is not None,
+        chat is not None,
         way,
         bool(top.get("top_logprobs") or top.get("content")) if isinstance(top, dict) else False,
         values,
         _listed(wire, model),
-        limit or LIMITS[0],
+        negotiation.terms,
         mark,
         mark_id,
     )
@@ -113,8 +116,8 @@ def _try(*ways: Callable[[], Any]) -> tuple[Any, str]:
     for ask in ways:
         try:
             return ask(), ""
-        except TooLong:
-            reasons.append(TOO_LONG)
+        except Unwritten as error:
+            reasons.append(error.end)
         except RefusedRequest as error:
             reasons.append(error.reason)
             if isinstance(error, NotThere):
@@ -122,15 +125,21 @@ def _try(*ways: Callable[[], Any]) -> tuple[Any, str]:
     return None, "; ".join(dict.fromkeys(reasons))
 
 
-def _chat(wire: Wire | Wires, model: str, limit: str) -> str:
-    """The name of the limit, where a conversation with it is answered by a message."""
+def _chat(negotiation: Negotiation, model: str, told: Mapping[str, Any]) -> bool:
+    """Whether a conversation is answered by a message, or would be with more room."""
     messages = [{"role": "user", "content": "Say yes."}]
-    choice = wire.post("/chat/completions", {"model": model, "messages": messages, limit: 3})
+    body = {"model": model, "messages": messages, LIMIT: 3}
+    ways = (SAMPLING, told) if told else (SAMPLING,)
+    try:
+        choice = negotiation.first("/chat/completions", body, *ways)
+    except NoRoom:
+        return True
     if not isinstance(choice.get("message"), dict):
         raise RefusedRequest(
-            f"{wire.base} answers a conversation without a message.", "an answer without a message"
+            f"{negotiation.wire.base} answers a conversation without a message.",
+            "an answer without a message",
         )
-    return limit
+    return True
 
 
 def _nothing(wire: Wire | Wires, model: str, no_text: str, no_chat: str) -> str:
@@ -220,7 +229,7 @@ def _told(wire: Wire | Wires, path: str) -> Mapping[str, Any]:
     """What the server says of itself; nothing where it has no such page or shows it to nobody."""
     try:
         answer = wire.get(path)
-    except (ModelError, TooLong):
+    except (ModelError, Unwritten):
         return {}
     return answer if isinstance(answer, dict) else {}
 

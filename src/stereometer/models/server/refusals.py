@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from stereometer.core.errors import ModelError
+from stereometer.core.types import FILTERED, NO_ROOM, TOO_LONG
 from stereometer.models.server.opener import KEY_VARIABLE, variable_for
 
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -31,10 +32,41 @@ WINDOW_DESCRIBED = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 """In the words of vLLM, llama.cpp, TGI, LM Studio, SGLang and the hosted services."""
+REFUSING = frozenset({UNSAID, 400, 403, 422, 451})
+FILTER = re.compile(
+    r"""content_filter | content_policy_violation | ResponsibleAIPolicyViolation
+    | data_inspection_failed | block_?reason | PROHIBITED_CONTENT
+    | (prompt|input|request)\ (was|is|has\ been)\ (blocked|flagged)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""How Azure, OpenAI, Gemini, OpenRouter and others say that a filter held something back."""
+FILTERED_ENDS = ("content_filter", "refusal", "safety", "prohibited_content", "blocklist")
+"""What a reason for the end of an answer begins with, where a filter ended it."""
+CUT_SHORT = re.compile(r"could not finish the message because max_(completion_)?tokens", re.I)
 
 
-class TooLong(Exception):
+class Unwritten(Exception):
+    """The server says that there will be no answer, and why; nothing is wrong with the question."""
+
+    end = ""
+
+
+class TooLong(Unwritten):
     """The prompt does not fit into the model's window."""
+
+    end = TOO_LONG
+
+
+class Filtered(Unwritten):
+    """A filter of the service holds the prompt or the answer back: it has read the prompt."""
+
+    end = FILTERED
+
+
+class NoRoom(Unwritten):
+    """The limit on the answer was reached before it began."""
+
+    end = NO_ROOM
 
 
 class Passing(Exception):
@@ -70,11 +102,12 @@ class NoAnswer(ModelError):
 
 
 class RefusedRequest(ModelError):
-    """The server does not take this question; `reason` is its own."""
+    """The server does not take this question; `reason` is its own, and `named` are the words in
+    which it may name a parameter."""
 
-    def __init__(self, text: str, reason: str) -> None:
+    def __init__(self, text: str, reason: str, named: frozenset[str] = frozenset()) -> None:
         super().__init__(text)
-        self.reason = reason
+        self.reason, self.named = reason, named
 
 
 class NotThere(RefusedRequest):
@@ -83,6 +116,8 @@ class NotThere(RefusedRequest):
 
 def refusal(base: str, code: int, text: str, reason: str, retry_after: str | None) -> Exception:
     """The exception for a status and its text; `reason` is what of the text may be shown."""
+    if code in REFUSING and FILTER.search(text):
+        return Filtered()
     if code in (401, 403):
         return ModelError(
             f"{base} refused the request ({code}: {reason}). The key is missing, wrong or not for "
@@ -90,6 +125,8 @@ def refusal(base: str, code: int, text: str, reason: str, retry_after: str | Non
         )
     if means_too_long(code, text):
         return TooLong()
+    if code == 400 and CUT_SHORT.search(text):
+        return NoRoom()
     if code == 404:
         return NotThere(
             f"{base} has no such model or endpoint ({reason}). The name after # or the path is "
@@ -108,6 +145,7 @@ def refusal(base: str, code: int, text: str, reason: str, retry_after: str | Non
             f"{base} refused the request ({code}): {reason}. It does not accept what was asked. "
             "Check the model and the options.",
             reason,
+            parameters(text) if code in (400, 422) else frozenset(),
         )
     wait = seconds(retry_after)
     if wait is None or wait <= LONGEST_WAIT:
@@ -116,6 +154,16 @@ def refusal(base: str, code: int, text: str, reason: str, retry_after: str | Non
         f"{base} asks to wait {wait:.0f} s ({code}). That is longer than stereometer waits. "
         "Answers so far are kept; run the same command later."
     )
+
+
+def parameters(text: str) -> frozenset[str]:
+    """Words of a refusal, among them the parameter that it names: of its field for that, where it
+    has one."""
+    try:
+        error = json.loads(text)["error"]["param"]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        error = ""
+    return frozenset(re.findall(r"\w+", str(error or text)))
 
 
 def seconds(retry_after: str | None) -> float | None:

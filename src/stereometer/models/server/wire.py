@@ -33,13 +33,16 @@ from stereometer.models.server.opener import (
     masked_answer,
 )
 from stereometer.models.server.refusals import (
+    FILTER,
     Empty,
+    Filtered,
     Late,
     NoAnswer,
     NoChoices,
     Passing,
     RefusedRequest,
     Unreached,
+    Untaken,
     message,
     one_line,
     refusal,
@@ -56,8 +59,9 @@ QUIET = 5.0
 """Seconds of asking again before a warning, and between two warnings."""
 LARGEST = 16 * 1024 * 1024
 """Bytes of an answer."""
-LARGEST_TEXT = 100_000
-"""Characters of a text that is written: the log-probabilities of a prompt are longer."""
+LARGEST_TEXT = 500_000
+"""Characters of a text that is written, thinking included: the log-probabilities of a prompt are
+longer."""
 TOKENIZER, TOKENIZE = "/tokenizer_info", "/tokenize"
 BESIDE = (TOKENIZER, TOKENIZE)
 """Beside the protocol, not in it: their place is the server's root, and they cost nothing."""
@@ -92,6 +96,7 @@ class Wire:
         self._clients: list[httpx2.Client] = []
         self._idle: list[httpx2.Client] = []
         self._warned, self._warning = -QUIET, Lock()
+        self._resumes = 0.0
         finalize(self, _close, self._clients)
 
     def close(self) -> None:
@@ -146,7 +151,7 @@ class Wire:
         try:
             for attempt in attempts:
                 with attempt:
-                    if self.closing.is_set():
+                    if self.closing.wait(max(0.0, self._resumes - time.monotonic())):
                         raise Closed
                     answer = (
                         self._once(method, path, body)
@@ -154,6 +159,8 @@ class Wire:
                         else self.budget.paid(body, lambda: self._once(method, path, body))
                     )
                     if path not in BESIDE and body is not None and first_choice(answer) is None:
+                        if FILTER.search(json.dumps(answer)[:LARGEST_ERROR]):
+                            raise Filtered
                         raise Empty(f"no choices in {one_line(self._without_key(str(answer)))}")
                     return answer
         except Empty as error:
@@ -167,6 +174,10 @@ class Wire:
                 "answers so far are kept, and the same command continues."
             ) from None
         raise AssertionError("an attempt returns or raises")
+
+    def pause(self, seconds: float) -> None:
+        """Nobody asks while the server asks for rest, however many requests are in flight."""
+        self._resumes = max(self._resumes, time.monotonic() + min(seconds, PATIENCE))
 
     def warn(self, reason: Exception, left: str) -> None:
         """Says why it takes long, and for how long; however many requests wait, one speaks for
@@ -286,6 +297,8 @@ class _Tries:
         if waited + (error.wait or 0.0) > QUIET and self.count < ATTEMPTS:
             tries, seconds = ATTEMPTS - self.count, max(0.0, PATIENCE - waited)
             self.wire.warn(error, f"at most {tries} more times and for {seconds:.0f} s")
+        if isinstance(error, Untaken) and error.wait:
+            self.wire.pause(error.wait)
         return True if error.wait is None else error.wait * random.uniform(1.0, 1.1)
 
     def __str__(self) -> str:

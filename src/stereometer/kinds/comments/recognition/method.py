@@ -12,6 +12,7 @@ from stereometer.core.asking.conversation import Conversation, no_system_prompt
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.methods.declared import Declared, answers_of
 from stereometer.core.types import (
+    Abilities,
     Backend,
     CausalTokens,
     Continuation,
@@ -145,8 +146,9 @@ class Recognition:
 
     @property
     def conversation(self) -> Conversation:
-        by = self.backend.abilities.chat_template if self.backend else ""
-        return Conversation(bool(self.options.chat), self.options.system, by)
+        able = self.backend.abilities if self.backend else Abilities(frozenset())
+        chat, system = bool(self.options.chat), self.options.system
+        return Conversation(chat, system, able.chat_template, able.room)
 
     @property
     def recorded(self) -> Mapping[str, Any]:

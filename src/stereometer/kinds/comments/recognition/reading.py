@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from stereometer.core.asking.conversation import NOT_SAID, REFUSALS, why_unread
+from stereometer.core.asking.conversation import NOT_SAID, REFUSALS, heard, why_unread
 from stereometer.core.shapes.sentences import plain_name
-from stereometer.core.types import UNWRITTEN, Answer, Variant
+from stereometer.core.types import Answer, Variant
 from stereometer.kinds.comments.items import SEPARATOR, UNNAMED, Setting
 
 
@@ -22,10 +22,8 @@ class AnswerReader:
 
     def read(self, answer: Answer, words: Mapping[str, str]) -> Mapping[str, str]:
         """`text`, and `label` or `skipped`. `words` is what stands for each label."""
-        text = answer.text or ""
-        if answer.end in UNWRITTEN:
-            return {"text": text, "skipped": answer.end}
-        return self.read_text(text, words)
+        record, end = heard(answer)
+        return record | ({"skipped": end} if end else self.read_text(record["text"], words))
 
     def read_text(self, text: str, words: Mapping[str, str]) -> Mapping[str, str]:
         plain = text if self.variant == "paper" else text.replace("’", "'")

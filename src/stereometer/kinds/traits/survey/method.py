@@ -18,6 +18,7 @@ from typing import Any
 from stereometer.core.asking.conversation import (
     Conversation,
     filled_in,
+    heard,
     no_system_prompt,
     packaged,
     why_unread,
@@ -25,7 +26,6 @@ from stereometer.core.asking.conversation import (
 from stereometer.core.errors import UsageError
 from stereometer.core.methods.declared import Declared, answers_of
 from stereometer.core.types import (
-    UNWRITTEN,
     Answer,
     Backend,
     Exchanged,
@@ -197,7 +197,7 @@ class ModelSurvey:
             answer = replace(answer, text=f"{FIRST}{answer.text}")
         rated, why = read(answer, len(item.page))
         if item.place not in rated:
-            said = ({"text": answer.text or "", "skipped": why},)
+            said = (heard(answer)[0] | {"skipped": why},)
             return Score(item.id, item.slices, {}, why, item.texts, answers=said)
         answered = rated[item.place]
         rating = 100 - answered if item.page[item.place - 1].turned else answered
@@ -242,9 +242,10 @@ def read(answer: Answer, count: int) -> tuple[Mapping[int, float], str]:
 
     A scale that is rated twice, and not alike, has no rating.
     """
-    text = answer.text or ""
-    if answer.end in UNWRITTEN:
-        return {}, answer.end
+    record, end = heard(answer)
+    if end:
+        return {}, end
+    text = record["text"]
     plain = OUT_OF.sub("", text)
     rated: dict[int, set[float]] = {}
     for number, value in RATED.findall(plain):
