@@ -22,16 +22,9 @@ from stereometer.wings.people.pages.app import Limits, make_app
 from stereometer.wings.people.participation import PanelArrival, Participation, Standing
 from stereometer.wings.people.rehearsal import SeenForm, read_form
 from stereometer.wings.people.study import Study, open_study
+from tests.builders.clock import Clock as Clock
 
 UNLIMITED = Limits((1e9, 1e9), (1e9, 1e9))
-
-
-@dataclass
-class Clock:
-    now: float = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def set_toml(folder: Path, **values: object) -> Study:

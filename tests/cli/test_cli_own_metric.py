@@ -111,7 +111,6 @@ def test_help_lists_commands_under_headings_and_gives_examples() -> None:
     [
         ("run", "Common Statistics Loading Server Groups Files Bars Workers"),
         ("ask", "Common Questions Statistics Loading Server Files Workers"),
-        ("sweep", "Common Statistics Loading Server Files Workers"),
         ("show", "Options"),
     ],
 )

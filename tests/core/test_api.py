@@ -101,7 +101,7 @@ def test_a_misspelt_parameter_is_answered_with_what_was_meant() -> None:
         stereometer.run("starter", model="fake", measures=("set",))  # type: ignore[call-arg]
     with pytest.raises(UsageError, match=r"no parameter 'devise'\. Did you mean device"):
         stereometer.run("starter", model="fake", devise="cpu")  # type: ignore[call-arg]
-    verbs: tuple[Any, ...] = (stereometer.run, stereometer.ask, stereometer.sweep)
+    verbs: tuple[Any, ...] = (stereometer.run, stereometer.ask)
     for verb in verbs:
         with pytest.raises(UsageError, match=r"no parameter 'limt'\. Did you mean limit"):
             verb("starter", model="fake", limt=3)

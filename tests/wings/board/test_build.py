@@ -150,3 +150,13 @@ def test_the_command_says_where_to_look(runs: Path, tmp_path: Path) -> None:
     assert said.code == 0
     assert said.json["schema"] == "board@1"
     assert "index.html" in said.err
+
+
+def test_a_run_that_asked_only_until_its_bars_were_decided_is_refused(tmp_path: Path) -> None:
+    until = ("--require", "ss<=85", "--until-decided", "--measure", "cat-pseudo-likelihood")
+    call("run", "starter", "-m", "fake", *until, "--out", tmp_path / "runs")
+    (run,) = (tmp_path / "runs").iterdir()
+    for command in (("board", "build", run, "-o"), ("submit", run, "-o")):
+        said = call(*command, tmp_path / command[0])
+        assert said.code == 2
+        assert "until its bars were decided" in said.err

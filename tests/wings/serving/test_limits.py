@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stereometer.wings.serving import limits
-from tests.builders.studies import Clock
+from tests.builders.clock import Clock
 
 
 def test_a_bucket_is_emptied_by_requests_and_filled_by_time() -> None:

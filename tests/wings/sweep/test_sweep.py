@@ -17,6 +17,7 @@ from stereometer.core.types import Answer, Request, Result
 from stereometer.models.baselines.fake import Fake
 from stereometer.wings.sweep.shape import DIFFERENCE, JOINT, READING, curves, named
 from stereometer.wings.sweep.sweep import Sweep
+from tests.builders.commands import call
 
 QUICK: Mapping[str, Any] = {"resamples": 200}
 
@@ -266,3 +267,11 @@ def test_a_small_question_has_no_joint_row_without_scores(swept: tuple[Sweep, Pa
     """Forced choice of the fake model follows positions: no score, and the reason is kept."""
     rows = [row for result in swept[0].results for row in named(result, JOINT) if row.why]
     assert {row.slice["question"] for row in rows} <= {"choice"}
+
+
+def test_what_can_be_typed_stands_under_headings_and_a_misspelt_parameter_is_answered() -> None:
+    lines = call("sweep", "--help").out.partition("  Examples:")[0].splitlines()
+    headings = [line.rstrip(":") for line in lines if line and line[0] not in " U"]
+    assert " ".join(headings) == "Arguments Common Statistics Loading Server Files Workers"
+    with pytest.raises(UsageError, match=r"no parameter 'limt'\. Did you mean limit"):
+        stereometer.sweep("starter", model="fake", limt=3)  # type: ignore[call-arg]
