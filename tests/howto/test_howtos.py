@@ -56,6 +56,8 @@ class Package:
         if not (self.folder / "pyproject.toml").exists():
             return
         (self.folder / "mine").mkdir(exist_ok=True)
+        for folder in {file.parent for file in (self.folder / "mine").rglob("*.py")}:
+            (folder / "__init__.py").touch()
         (self.folder / "mine" / "__init__.py").touch()
         self._install(tomllib.loads((self.folder / "pyproject.toml").read_text("utf-8")))
 
@@ -209,6 +211,23 @@ def test_a_metric(mine: Callable[..., Package]) -> None:
     missed = ("run", "starter", "--model", "fake", "--measure", "pair-gap", "--resamples", "200")
     package.python("-m", "stereometer", *missed, "--require", "gap>1000", fails=5)
     package.python("-m", "stereometer", *missed, "--require", "gapp>0", fails=2)
+
+
+def test_a_kind(mine: Callable[..., Package]) -> None:
+    package = mine("add-kind.md")
+    package.follow("add-kind.md")
+    ran, _, compared, gated, _, _ = package.printed
+    assert "usual order (ideal 50)" in ran
+    assert "Each sentence is read in both orders." in ran
+    assert "usual order" in compared
+    assert "usual_order" in gated
+    result = package.result("runs/other")
+    assert (result["kind"], overall(result, "usual_order")["asked"]) == ("mirror", 4)
+    with (package.folder / "tables/estimates.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["name"] for row in csv.DictReader(file)} == {"usual_order"}
+    assert "usual order" in package.report()
+    code = [file.read_text("utf-8") for file in (package.folder / "mine/mirrors").glob("*.py")]
+    assert sum(len(text.splitlines()) for text in code) <= 150
 
 
 def test_a_backend(mine: Callable[..., Package]) -> None:
