@@ -230,6 +230,16 @@ def test_a_kind(mine: Callable[..., Package]) -> None:
     assert sum(len(text.splitlines()) for text in code) <= 150
 
 
+def test_a_command(mine: Callable[..., Package]) -> None:
+    package = mine("add-command.md")
+    assert "How far apart the values of stored runs are." in package.follow("add-command.md")
+    shown, document = package.printed[-3:-1]
+    assert "Spread of values" in shown
+    assert json.loads(document)["widths"]["pair_preference"] > 0
+    own_help = package.python("-m", "stereometer", "spread", "--help")
+    assert "spread runs/random runs/other" in own_help
+
+
 def test_a_backend(mine: Callable[..., Package]) -> None:
     package = mine("add-backend.md")
     package.follow("add-backend.md")
