@@ -44,7 +44,7 @@ REMARK = Remark()
 @pytest.fixture
 def remark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file for the wrapper of another package."""
-    monkeypatch.setitem(catalog.TABLE["wrapper"], "remark", f"{__name__}:REMARK")  # type: ignore[arg-type]
+    monkeypatch.setitem(catalog.TABLE["wrapper"], "remark", f"{__name__}:REMARK")
     file = tmp_path / "remark.txt"
     file.write_text("It was told to be calm.")
     return file
@@ -74,6 +74,6 @@ def test_other_files_are_left_to_the_first_wrapper(zoo: Zoo, remark: Path) -> No
 def test_without_a_wrapper_nothing_is_put_onto_a_model(
     zoo: Zoo, remark: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(catalog.TABLE, "wrapper", {})  # type: ignore[arg-type]
+    monkeypatch.setitem(catalog.TABLE, "wrapper", {})
     with pytest.raises(ModelError, match="Nothing that is installed puts"):
         CHECKPOINT.open(f"{zoo.folder('bert')}+{remark}", OPTIONS)

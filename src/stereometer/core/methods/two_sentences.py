@@ -35,7 +35,8 @@ Aligned = list[tuple[Encoding, list[int]]]
 
 def unmodified(item: Item, how: Scoring) -> Aligned:
     align = unmodified_words if how.variant == "sound" else unmodified_ids
-    return list(align(*item.texts.values(), how.encode))
+    one, other = item.texts.values()
+    return list(align(one, other, how.encode))
 
 
 def unmodified_words(one: str, other: str, encode: Encode) -> Iterable[tuple[Encoding, list[int]]]:
