@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import stereometer
 from stereometer.core.benchmarks.benchmark import Benchmark
 from stereometer.core.errors import DataError
+from stereometer.kinds.cats.benchmarks import as_pairs
 from stereometer.kinds.cats.files import read_cats, statistics
 from stereometer.kinds.cats.items import Cat
 from stereometer.kinds.pairs.items import Pair
@@ -51,6 +53,13 @@ def test_the_intrasentence_items_are_pairs_too(tmp_path: Path) -> None:
         "The cook is calm today.",
         "profession",
     )
+
+
+def test_a_pair_is_hidden_where_its_cat_is(tmp_path: Path) -> None:
+    (cat,) = read_cats(stereoset_file(tmp_path / "dev.json", [intra("1")]))
+    shown, hidden = as_pairs([cat, replace(cat, hidden=True)])
+    assert not shown.hidden
+    assert hidden.hidden
 
 
 def test_one_task_alone_is_read_and_noted(tmp_path: Path) -> None:

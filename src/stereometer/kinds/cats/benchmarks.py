@@ -38,6 +38,7 @@ def as_pairs(cats: Sequence[Cat]) -> list[Any]:
             cat.sentences.get("anti-stereotype", ""),
             cat.domain,
             target=cat.target,
+            hidden=cat.hidden,
         )
         for cat in cats
         if cat.task == "intrasentence"

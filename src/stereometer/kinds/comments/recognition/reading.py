@@ -23,7 +23,7 @@ class AnswerReader:
     def read(self, answer: Answer, words: Mapping[str, str]) -> Mapping[str, str]:
         """`text`, and `label` or `skipped`. `words` is what stands for each label."""
         record, end = heard(answer)
-        return record | ({"skipped": end} if end else self.read_text(record["text"], words))
+        return {**record, **({"skipped": end} if end else self.read_text(record["text"], words))}
 
     def read_text(self, text: str, words: Mapping[str, str]) -> Mapping[str, str]:
         plain = text if self.variant == "paper" else text.replace("’", "'")
