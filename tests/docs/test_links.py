@@ -53,3 +53,11 @@ def test_decisions_are_numbered_without_a_gap() -> None:
     assert [int(page.name[:4]) for page in records] == list(range(1, len(records) + 1))
     index = text_of(DOCS / "decisions" / "index.md")
     assert [page.name for page in records if page.name not in index] == []
+
+
+def test_every_file_that_a_walk_names_exists() -> None:
+    named = re.findall(r"`([\w./]+(?:\.py|\.toml|/))`", text_of(DOCS / "walks.md"))
+    files = [f"/{path.relative_to(ROOT)}" for path in (ROOT / "src").rglob("*")]
+    assert [
+        name for name in named if not any(f.endswith(f"/{name.rstrip('/')}") for f in files)
+    ] == []
