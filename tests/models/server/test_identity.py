@@ -14,7 +14,7 @@ from stereometer.core.errors import DataError, ModelError
 from stereometer.core.runs.cache import VARIABLE, Cache
 from stereometer.core.runs.open import open_model
 from stereometer.models.server.backend import Server, known
-from stereometer.models.server.probe import SENTENCE, Finding, alike, probe
+from stereometer.models.server.probe import SENTENCE, ServerFinding, alike, probe
 from stereometer.models.server.wire import Wire
 from tests.builders.commands import call
 from tests.models.server.conftest import Stub, send
@@ -62,7 +62,7 @@ class Wired(Wire):
         return {"data": [self.entry]}
 
 
-def finding(wired: Any) -> Finding:
+def finding(wired: Any) -> ServerFinding:
     return probe(wired, "parrot")
 
 

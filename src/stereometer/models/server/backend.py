@@ -27,7 +27,7 @@ from stereometer.core.types import (
 from stereometer.core.types.names import shown
 from stereometer.models.server.budget import Size, budget_of, guessed, size_of, thinking_of
 from stereometer.models.server.opener import ServerOptions, check_key
-from stereometer.models.server.probe import SUPPOSED, Finding, alike, known_likelihoods, probe
+from stereometer.models.server.probe import SUPPOSED, ServerFinding, alike, known_likelihoods, probe
 from stereometer.models.server.refusals import FILTERED_ENDS, Unwritten
 from stereometer.models.server.scoring import row, scored
 from stereometer.models.server.terms import LIMIT, UNTHINKING, Negotiation
@@ -81,7 +81,7 @@ def known(
     memory: Memory | None,
     start: str = "",
     told: Mapping[str, Any] | None = None,
-) -> Finding:
+) -> ServerFinding:
     """What the server offers, with the likelihoods that the model was first known by: the cache
     goes by them."""
     finding = probe(wire, model, start, told)
@@ -99,7 +99,7 @@ class Server:
         self,
         wire: Wire | Wires,
         model: str,
-        finding: Finding,
+        finding: ServerFinding,
         options: ServerOptions | None = None,
     ) -> None:
         self.wire, self.model, self.finding = wire, model, finding

@@ -22,7 +22,7 @@ from stereometer.core.errors import ModelError, StereometerError
 from stereometer.core.types import Memory, digest_of
 from stereometer.models.server.refusals import NoRoom, NotThere, RefusedRequest, Unwritten
 from stereometer.models.server.scoring import SCORING, ScoreReading, reading, scored
-from stereometer.models.server.terms import LIMIT, SAMPLING, Negotiation, Terms
+from stereometer.models.server.terms import LIMIT, SAMPLING, Negotiation, QuestionTerms
 from stereometer.models.server.wire import TOKENIZER, Wire, Wires
 
 SENTENCE = "The cat sat on the mat and looked out of the window."
@@ -33,7 +33,7 @@ LASTING = ("id", "owned_by", "root", "parent", "max_model_len", "meta")
 
 
 @dataclass(frozen=True)
-class Finding:
+class ServerFinding:
     """What the probe learnt: part of the model's identity."""
 
     completions: bool
@@ -46,7 +46,7 @@ class Finding:
     """Of a known sentence, where prompts are scored: another model of that name has others."""
     listed: str = ""
     """A digest of what the server's list of models says of this one."""
-    terms: Terms = field(default_factory=Terms)
+    terms: QuestionTerms = field(default_factory=QuestionTerms)
     """Which parameters of a question the server takes, and how."""
     start: str | None = ""
     """What we put before a scored text, so that its first token has a number: nothing where the
@@ -72,13 +72,13 @@ class Finding:
         return asdict(self) | {"likelihoods": list(self.likelihoods)}
 
 
-SUPPOSED = Finding(completions=True, chat=True, likelihood=next(iter(SCORING)), top_k=True)
+SUPPOSED = ServerFinding(completions=True, chat=True, likelihood=next(iter(SCORING)), top_k=True)
 """What a dry run plans with: a server that offers all a measure could need."""
 
 
 def probe(
     wire: Wire | Wires, model: str, start: str = "", told: Mapping[str, Any] | None = None
-) -> Finding:
+) -> ServerFinding:
     """Asks a dozen short questions, more where parameters are refused, and for the list of models;
     `told` is what a conversation is told beside, such as not to think."""
     plain = {"model": model, "prompt": QUESTION, LIMIT: 3}
@@ -97,7 +97,7 @@ def probe(
         round(value, 3) + 0.0 for _, value in (found.tokens if found else ()) if value is not None
     )
     top = (written or {}).get("logprobs")
-    return Finding(
+    return ServerFinding(
         written is not None,
         chat is not None,
         way,

@@ -29,7 +29,7 @@ UNTHINKING = {TEMPLATE: {"enable_thinking": False}, EFFORT: EFFORTS[0]}
 
 
 @dataclass(frozen=True)
-class Terms:
+class QuestionTerms:
     """How questions are put to one server."""
 
     limit: str = LIMIT
@@ -45,7 +45,7 @@ class Terms:
             asked[self.limit] = asked.pop(LIMIT)
         return asked
 
-    def after(self, refused: Mapping[str, Any], named: Collection[str]) -> Terms | None:
+    def after(self, refused: Mapping[str, Any], named: Collection[str]) -> QuestionTerms | None:
         """Other terms, where a refusal named what was asked and can be changed."""
         if EFFORT in refused and EFFORT in named and self.effort != EFFORTS[-1]:
             return replace(self, effort=EFFORTS[EFFORTS.index(self.effort) + 1])
@@ -55,7 +55,7 @@ class Terms:
         is_limit = LIMIT in refused and {LIMIT, RENAMED_LIMIT} & set(named)
         return replace(self, limit=RENAMED_LIMIT) if is_limit and "messages" in refused else None
 
-    def without(self, *names: str) -> Terms:
+    def without(self, *names: str) -> QuestionTerms:
         return replace(self, left_out=tuple(sorted({*self.left_out, *names})))
 
     @property
@@ -72,8 +72,8 @@ class Terms:
 class Negotiation:
     """Asks one server by the terms that it takes."""
 
-    def __init__(self, wire: Wire | Wires, terms: Terms | None = None) -> None:
-        self.wire, self.terms, self._lock = wire, terms or Terms(), Lock()
+    def __init__(self, wire: Wire | Wires, terms: QuestionTerms | None = None) -> None:
+        self.wire, self.terms, self._lock = wire, terms or QuestionTerms(), Lock()
 
     def post(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """The first choice of the answer."""
@@ -87,7 +87,9 @@ class Negotiation:
             except RefusedRequest as refusal:
                 self._learn(terms, asked, refusal)
 
-    def _learn(self, terms: Terms, asked: Mapping[str, Any], refusal: RefusedRequest) -> None:
+    def _learn(
+        self, terms: QuestionTerms, asked: Mapping[str, Any], refusal: RefusedRequest
+    ) -> None:
         """Raises where nothing can be changed."""
         with self._lock:
             if self.terms != terms:  # another question has learnt something meanwhile

@@ -13,7 +13,7 @@ from stereometer.wings.mitigation.verdicts import judge
 from stereometer.wings.mitigation.verdicts.judged import Mitigated
 
 
-class Mitigations(Addendum):
+class MitigationAddendum(Addendum):
     about = "Before and after a mitigation, beside its control."
     field = "mitigations"
     takes_control = True
@@ -39,4 +39,4 @@ class Mitigations(Addendum):
             yield mitigation(group, [each for each in judged if isinstance(each, Mitigated)])
 
 
-ADDENDUM = Mitigations()
+ADDENDUM = MitigationAddendum()
