@@ -10,6 +10,7 @@ PROGRAM = """
 import sys
 
 WINGS = ("stereometer.wings.mitigation", "stereometer.wings.relations")
+GONE = (".wings.mitigation", ".wings.relations")
 
 
 class Missing:
@@ -23,7 +24,7 @@ sys.meta_path.insert(0, Missing())
 from stereometer.core import catalog
 
 for lines in catalog.TABLE.values():
-    for name in [name for name, place in lines.items() if place.startswith(WINGS)]:
+    for name in [name for name, place in lines.items() if place.startswith(GONE)]:
         del lines[name]
 
 import stereometer

@@ -102,11 +102,14 @@ def test_half_a_surrogate_pair_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_items_that_can_none_of_them_be_scored_give_no_number_and_no_error(tmp_path: Path) -> None:
+def test_items_that_can_none_of_them_be_scored_give_no_number_and_the_exit_code_of_that(
+    tmp_path: Path,
+) -> None:
     item = intra("a", sentences=intra("a")["sentences"][:2])
     path = stereoset_file(tmp_path / "own.json", [item])
     said = call("run", path, "-m", "fake", "--out", tmp_path / "out", *QUICK, "--json")
-    assert said.code == 0
+    assert said.code == 3
+    assert "nothing to score" in said.err
     (result,) = said.json["results"]
     assert {(one["value"], one["why"]) for one in result["estimates"]} == {
         (None, "nothing could be scored")

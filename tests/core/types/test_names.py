@@ -16,7 +16,7 @@ from stereometer.core.types.names import AFTER_FIRST, WITHIN_WORD, MeasureName, 
 
 SOURCE = Path(stereometer.__file__).parent
 TAKEN_APART = re.compile(r"""(?:partition|split)\(\s*["'][@+]["']|r["'].*@\\d""")
-ALONE = {"types/names.py"}
+ALONE = {"core/types/names.py"}
 WORDS = st.from_regex(r"[a-z]+(-[a-z]+)*", fullmatch=True)
 
 
@@ -48,7 +48,8 @@ def test_what_a_measures_name_tells() -> None:
         ("sentiment:org/name@main", ("sentiment", "org/name@main", "", None)),
         ("server:http://me@host/v1#m", ("server", "http://me@host/v1#m", "", None)),
         ("server:http://host/v1#m+b", ("server", "http://host/v1#m", "", "b")),
-        ("openai:gpt", ("", "openai:gpt", "", None)),
+        ("azurai:gpt", ("", "azurai:gpt", "", None)),
+        ("openai:gpt", ("openai", "gpt", "", None)),
         (r"C:\\models\\m", ("", r"C:\\models\\m", "", None)),
     ],
 )
@@ -62,7 +63,7 @@ def test_a_models_name_is_written_as_it_was_read(
 
 
 @pytest.mark.parametrize(
-    ("text", "scheme"), [("openai:gpt", "openai"), ("C:/m", ""), ("a/b:c", ""), ("gpt2", "")]
+    ("text", "scheme"), [("azurai:gpt", "azurai"), ("C:/m", ""), ("a/b:c", ""), ("gpt2", "")]
 )
 def test_a_scheme_that_is_none_of_ours_is_seen(text: str, scheme: str) -> None:
     assert ModelName.parse(text).foreign[0] == scheme
@@ -82,6 +83,6 @@ def test_nobody_else_takes_a_name_apart() -> None:
     assert found.keys() <= ALONE, found
     guessed = {
         name: (SOURCE / name).read_text("utf-8").count('partition(":")')
-        for name in ("runs/open.py", "runs/models.py", "backends/local/opener.py")
+        for name in ("core/runs/open.py", "core/runs/models.py", "models/local/opener.py")
     }
     assert not any(guessed.values()), guessed

@@ -276,7 +276,7 @@ class Results(Tabular, WithFigures, list[Result]):
             why = ", ".join(f"{reason}: {n}" for reason, n in first.skipped.items())
             raise ModelError(
                 f"{first.model} gave nothing to score on {first.benchmark} ({why or 'no items'}). "
-                f"{advice(first.skipped) or 'Look at its answers.'} {STORED}"
+                f"{advice(first.skipped) or 'Look at the items and at its answers.'} {STORED}"
             )
 
     def as_json(self) -> dict[str, Any]:
