@@ -172,8 +172,9 @@ PLACES = {
 }
 PASSING = re.compile(r"\d{4}-\d\d-\d\dT[-+\d]+_|_?[0-9a-f]{8}-?[-0-9a-f]{14,}")
 """Times and digests in names of files."""
-ENDS = (0, 5, 7)
-"""Exit codes of a line that was carried out; 5 and 7 are bars that were not met."""
+ENDS = (0, 3, 5, 7)
+"""Exit codes of a line that was carried out: nothing could be scored (3), a bar is missed (5) or
+undecided (7)."""
 
 
 @dataclass(frozen=True)
