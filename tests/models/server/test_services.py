@@ -310,3 +310,26 @@ def test_a_limit_that_is_refused_under_either_name_is_one_sentence(
     ran = asked(serving(stub, unlimited), tmp_path / "runs")
     assert ran.code == 3
     assert "does not take the limit on the length of an answer" in ran.err
+
+
+def test_several_models_are_asked_in_turn_and_share_one_budget(stub: Start, tmp_path: Path) -> None:
+    """Enough for the first and not for both: the second is stopped by what is left."""
+    servers = [serving(stub, harmony) for _ in (1, 2)]
+    second = f"-m server:{servers[1].url}#other"
+    ran = asked(servers[0], tmp_path / "runs", f"{second} --price 1/10")
+    assert ran.code == 0, ran.err
+    assert [each["model"] for each in ran.json["results"]] == ["parrot", "other"]
+    assert [len(of_the_run(server)) for server in servers] == [16, 16]
+    charged = [read_json(run / "run.json")["charged"] for run in (tmp_path / "runs").iterdir()]
+    for budget in (
+        str(round(1.6 * sum(charged[0][name] for name in ("tokens_read", "tokens_written")))),
+        f"${1.6 * charged[0]['money']:.9f}",
+    ):
+        again = [serving(stub, harmony) for _ in (1, 2)]
+        second = f"-m server:{again[1].url}#other"
+        place = tmp_path / budget
+        ran = asked(again[0], place, f"{second} --price 1/10 --budget {budget}")
+        assert ran.code == 6, ran.err
+        assert "larger --budget" in ran.err
+        assert [each["model"] for each in ran.json["results"]] == ["parrot"]
+        assert len(of_the_run(again[0])) == 16 > len(of_the_run(again[1]))

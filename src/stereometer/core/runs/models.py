@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from glob import glob
 from itertools import count
@@ -17,8 +17,11 @@ from stereometer.core.errors import UsageError
 from stereometer.core.options import Model, Serving, Workers
 from stereometer.core.runs.engines import Engines
 from stereometer.core.runs.open import CHECKPOINT, check_names, model_spec, open_model
-from stereometer.core.types import Backend, Job, Opener, Scorer
+from stereometer.core.types import Backend, Charges, Job, Opener, Scorer
 from stereometer.core.types.names import SIGN, SUFFIX, ModelName, name_of
+
+NamedModel = tuple[Model, "Member", str | None]
+"""A model, its place in a series, and what it is called where that is not its own name."""
 
 
 @contextmanager
@@ -44,6 +47,29 @@ def opened(
         yield backend
 
 
+@contextmanager
+def opened_in_turn(
+    models: Sequence[NamedModel],
+    seed: int,
+    options: Mapping[str, Any],
+    engines: Engines,
+) -> Iterator[Iterator[tuple[Backend | Scorer, Member, str | None]]]:
+    """Each model once its turn comes, with its place in a series and what it is called; a budget is
+    for all of them together."""
+    with ExitStack() as in_memory:
+
+        def each_opened() -> Iterator[tuple[Backend | Scorer, Member, str | None]]:
+            backend: Backend | Scorer | None = None
+            how = dict(options)
+            for model, member, called in models:
+                if isinstance(backend, Charges) and (left := backend.rest) is not None:
+                    how["budget"] = left
+                backend = in_memory.enter_context(opened(model, seed, how, engines))
+                yield backend, member, called
+
+        yield each_opened()
+
+
 def _local() -> Opener:
     """What opens the models of this machine."""
     opener: Opener = catalog.find("opener", CHECKPOINT)
@@ -57,11 +83,8 @@ def _check_options(options: Mapping[str, Any]) -> None:
             catalog.find("opener", scheme).check_options(options)
 
 
-def named(
-    model: Model | list[Model], name: str | Sequence[str] | None = None
-) -> list[tuple[Model, Member, str | None]]:
-    """Each model with its place in a series, and what it is called where that is not its own name;
-    a pattern stands for several."""
+def named(model: Model | list[Model], name: str | Sequence[str] | None = None) -> list[NamedModel]:
+    """A pattern stands for several models."""
     given = model if isinstance(model, list) else [model]
     models: list[tuple[Model, Member]] = []
     for each in given:

@@ -120,6 +120,11 @@ class Charges(Protocol):
         """Counts tokens that a dry run plans; the budget, where all that were planned exceed it."""
 
     @property
+    def rest(self) -> str | None:
+        """What is left of the budget, as a budget is written; None where there is none. Raises
+        BudgetSpent where nothing is left."""
+
+    @property
     def charged(self) -> Mapping[str, float]:
         """What was spent since it was opened: tokens read, written and, of these, thought; and what
         they cost, where a price is known."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Unpack
 
@@ -41,7 +40,7 @@ from stereometer.core.runs.carry import carry_out
 from stereometer.core.runs.engines import engines_of
 from stereometer.core.runs.execute import LOG, Announce
 from stereometer.core.runs.measure import by_benchmark, jobs_for, names_of, warned
-from stereometer.core.runs.models import named, opened
+from stereometer.core.runs.models import named, opened_in_turn
 from stereometer.core.runs.open import check_benchmarks, check_names
 from stereometer.core.runs.progress import Watch
 from stereometer.core.tables import Layout
@@ -135,11 +134,13 @@ def run(
         jobs = [job for names, each in parts for job in jobs_for(names, opened, each, *how)]
         return bound.jobs(jobs)
 
-    with engines_of(options) as engines, ExitStack() as in_memory:
+    with (
+        engines_of(options) as engines,
+        opened_in_turn(models, seed, options, engines) as opened_models,
+    ):
         jobs = (
             member.job(job)
-            for each, member, called in models
-            for opened_model in [in_memory.enter_context(opened(each, seed, options, engines))]
+            for opened_model, member, called in opened_models
             for job in jobs_of(opened_model, called)
         )
         alike = warned(jobs, announce) if models[1:] else jobs

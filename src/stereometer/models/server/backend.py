@@ -258,6 +258,10 @@ class Server:
         return Answer((), kept, end, kept=end == "stop" or not self.options.room)
 
     @property
+    def rest(self) -> str | None:
+        return self.wire.budget.rest
+
+    @property
     def charged(self) -> Mapping[str, float]:
         return self.wire.budget.charged
 

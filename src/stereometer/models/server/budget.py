@@ -205,6 +205,19 @@ class Budget:
         return "" if fits else self.limit
 
     @property
+    def rest(self) -> str | None:
+        """What the next model of the same command may cost, as a budget is written."""
+        if self.tokens is None and self.money is None:
+            return None
+        left = (self.tokens or 0) - sum(self.spent), (self.money or 0) - self._cost(self.spent)
+        if max(left) <= 0:
+            raise BudgetSpent(
+                f"The budget of {self} is spent, and not every model was asked. Answers so far are "
+                "kept; the same command with a larger --budget continues."
+            )
+        return f"${left[1]:.12f}" if self.tokens is None else str(left[0])
+
+    @property
     def limit(self) -> str:
         return f"{self.tokens} tokens" if self.money is None else f"${self.money:g}"
 

@@ -33,7 +33,8 @@ from stereometer.core.runs.carry import carry_out
 from stereometer.core.runs.engines import engines_of
 from stereometer.core.runs.execute import LOG, Announce
 from stereometer.core.runs.measure import backend_of
-from stereometer.core.runs.models import opened
+from stereometer.core.runs.models import named, opened_in_turn
+from stereometer.core.runs.open import check_names
 from stereometer.core.runs.progress import Watch
 from stereometer.core.runs.stored import Run
 from stereometer.core.shapes.view import Answered
@@ -180,8 +181,12 @@ def ask(
     ],
     *,
     model: Annotated[
-        Model,
-        Option("A causal model, or server:URL#model.", words=str, flags=("--model", "-m")),
+        Model | list[Model],
+        Option(
+            "A causal model, or server:URL#model; may be repeated.",
+            words=list[str],
+            flags=("--model", "-m"),
+        ),
     ],
     setting: Annotated[
         str | Sequence[str],
@@ -219,10 +224,20 @@ def ask(
     if "templates" in paths:
         check_folder(paths["templates"])
     loading = {name: value for name, value in options.items() if name not in METHODS_OWN}
-    with engines_of(options) as engines, opened(model, seed, loading, engines) as answering:
-        asked = backend_of(answering)
-        # A mistake in the last job is reported before the first is paid for.
-        how = {**given, **paths, "categories": words}
-        jobs = list(jobs_in_words(comments, names, asked, settings, how, limit))
+    models = named(model)
+    check_names([str(each) for each, _, _ in models if isinstance(each, str | Path)], ())
+    how = {**given, **paths, "categories": words}
+    with (
+        engines_of(options) as engines,
+        opened_in_turn(models, seed, loading, engines) as opened_models,
+    ):
+        jobs = (
+            job
+            for answering, _, called in opened_models
+            # A mistake in a model's last job is reported before its first is paid for.
+            for job in list(
+                jobs_in_words(comments, names, backend_of(answering), settings, how, limit, called)
+            )
+        )
         results = carry_out(jobs, engines, options, out, cache, progress, announce)
     return answers_of(results, options.get("likelihood", False)) if results else results

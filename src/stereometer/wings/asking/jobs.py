@@ -38,6 +38,7 @@ def jobs_in_words(
     settings: Settings,
     options: Mapping[str, Any],
     limit: int | None = None,
+    called: str | None = None,
 ) -> Iterator[Job]:
     """Of each shape, the methods that ask in words: those of the settings named, and those that
     have none; with `likelihood` the benchmark's own measures beside them."""
@@ -54,11 +55,11 @@ def jobs_in_words(
     for name in _under(methods, settings_named):
         shape, known = methods[name].reads, {field.name for field in fields(methods[name].options)}
         how = {option: value for option, value in asked.items() if option in known}
-        yield job_for(benchmark, shape, [name], model, settings, limit, how)
+        yield job_for(benchmark, shape, [name], model, settings, limit, how, called)
         own = benchmark.measures.get(shape, ())
         beside = own and name not in own and "likelihood" not in known
         if beside and options.get("likelihood"):
-            yield job_for(benchmark, shape, own, model, settings, limit)
+            yield job_for(benchmark, shape, own, model, settings, limit, called=called)
 
 
 def _in_words(shape: str) -> dict[str, Method]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Unpack
@@ -34,7 +33,7 @@ from stereometer.core.runs import store
 from stereometer.core.runs.carry import carry_out
 from stereometer.core.runs.engines import engines_of
 from stereometer.core.runs.execute import Announce, execute
-from stereometer.core.runs.models import named, opened
+from stereometer.core.runs.models import named, opened_in_turn
 from stereometer.core.runs.open import check_names, open_benchmark
 from stereometer.core.runs.progress import Watch
 from stereometer.core.runs.stored import Run, Stored
@@ -145,11 +144,13 @@ def sweep(
     loaded = open_benchmark(str(benchmark), data, layout=Layout(encoding, column or {}))
     swept_shapes(loaded)
     stored = stored_runs(runs, loaded)
-    with engines_of(options) as engines, ExitStack() as in_memory:
+    with (
+        engines_of(options) as engines,
+        opened_in_turn(models, seed, options, engines) as opened_models,
+    ):
         jobs = (
             job
-            for each, _, called in models
-            for asked in [in_memory.enter_context(opened(each, seed, options, engines))]
+            for asked, _, called in opened_models
             for job in jobs_of(loaded, asked, measures, settings, limit, called)
         )
         results = carry_out(jobs, engines, options, out, cache, progress, announce)
