@@ -281,7 +281,11 @@ class Serving(TypedDict, total=False):
     ]
     price: Annotated[
         str | None,
-        Option("Price of a million tokens read and written, such as 0.15/0.60.", SERVER),
+        Option(
+            "Price of a million tokens read and written, such as 0.15/0.60; of several models "
+            "NAME=3/15,NAME=0.15/0.60.",
+            SERVER,
+        ),
     ]
     in_flight: Annotated[
         int, Option("Requests sent to a server at the same time.", SERVER, default=8, least=1)

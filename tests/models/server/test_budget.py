@@ -14,7 +14,7 @@ from stereometer.core.errors import BudgetSpent, UsageError
 from stereometer.core.runs.cache import Cache
 from stereometer.core.runs.runner import Serial, Tally
 from stereometer.core.types import WholeText
-from stereometer.models.server.budget import Budget
+from stereometer.models.server.budget import Budget, budget_of
 from stereometer.models.server.refusals import Late, Passing, Unreached, refusal
 from tests.builders.asking import answered
 from tests.builders.commands import call
@@ -53,6 +53,16 @@ def test_a_budget_of_money_needs_a_price(stub: Start) -> None:
     for part in ("2.50", "2.0", "0.0001k"):
         with pytest.raises(UsageError, match=r"whole number of tokens.* write --budget '\$"):
             opened(stub(), budget=part)
+
+
+def test_each_model_may_have_a_price_of_its_own() -> None:
+    for model, prices in (("one", (3, 15)), ("a/b=c:8b", (1, 2)), ("any other", (0.5, 1))):
+        budget = budget_of("$1", "one=3/15, a/b=c:8b=1/2, 0.5/1", model)
+        assert budget.price == pytest.approx([price / 1e6 for price in prices])
+    with pytest.raises(UsageError, match="price of other"):
+        budget_of("$1", "one=3/15", "other")
+    with pytest.raises(UsageError, match="with a model's name"):
+        budget_of(None, "one=3/15,2", "one")
 
 
 def test_the_probe_is_counted(stub: Start) -> None:

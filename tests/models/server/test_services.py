@@ -321,6 +321,8 @@ def test_several_models_are_asked_in_turn_and_share_one_budget(stub: Start, tmp_
     assert [each["model"] for each in ran.json["results"]] == ["parrot", "other"]
     assert [len(of_the_run(server)) for server in servers] == [16, 16]
     charged = [read_json(run / "run.json")["charged"] for run in (tmp_path / "runs").iterdir()]
+    planned = asked(servers[0], tmp_path / "plan", f"{second} --price 1/10 --budget 10 --dry-run")
+    assert planned.code == 0, planned.err
     for budget in (
         str(round(1.6 * sum(charged[0][name] for name in ("tokens_read", "tokens_written")))),
         f"${1.6 * charged[0]['money']:.9f}",

@@ -61,8 +61,9 @@ def opened_in_turn(
         def each_opened() -> Iterator[tuple[Backend | Scorer, Member, str | None]]:
             backend: Backend | Scorer | None = None
             how = dict(options)
+            paid = not options.get("dry_run")
             for model, member, called in models:
-                if isinstance(backend, Charges) and (left := backend.rest) is not None:
+                if paid and isinstance(backend, Charges) and (left := backend.rest) is not None:
                     how["budget"] = left
                 backend = in_memory.enter_context(opened(model, seed, how, engines))
                 yield backend, member, called

@@ -44,7 +44,7 @@ def open_server(spec: str, options: ServerOptions, memory: Memory | None = None)
             f"{shown(f'server:{spec}')} does not say which model. Write the address, # and the "
             "model's name. For instance server:http://127.0.0.1:8080/v1#name."
         )
-    budget = budget_of(options.budget, options.price)
+    budget = budget_of(options.budget, options.price, model)
     wires = [
         Wire(each, options.timeout, options.in_flight, options.wait_initial, budget)
         for each in url.split(",")

@@ -229,9 +229,11 @@ class Budget:
         return f"{self.limit} ({spent} spent)"
 
 
-def budget_of(limit: str | None, price: str | None) -> Budget:
-    """`200000`, or `$2.50` with the prices of a million tokens read and written, `0.15/0.60`."""
-    prices = _prices(price) if price else (0.0, 0.0)
+def budget_of(limit: str | None, price: str | None, model: str = "") -> Budget:
+    """`200000`, or `$2.50` with the prices of a million tokens read and written, `0.15/0.60`, or
+    those of each model, `one=3/15,other=0.15/0.60`."""
+    known = _prices(price) if price else {}
+    prices = known.get(model, known.get("", (0.0, 0.0)))
     if not limit:
         return Budget(price=prices)
     match = re.fullmatch(r"(\$?)(\d+(?:\.\d+)?)(k|m)?", limit.strip().lower())
@@ -249,19 +251,26 @@ def budget_of(limit: str | None, price: str | None) -> Budget:
                 "a whole number such as 200k."
             )
         return Budget(tokens=int(tokens), price=prices)
-    if prices == (0.0, 0.0):
+    if not known or (model and not any(prices)):
         raise UsageError(
-            "A budget in money needs a price. Servers do not state theirs. Add --price "
-            "READ/WRITTEN for a million tokens, such as 0.15/0.60."
+            f"A budget in money needs a price{f' of {model}' if model else ''}. Servers do not "
+            "state theirs. Add --price READ/WRITTEN for a million tokens, such as 0.15/0.60, or "
+            "--price NAME=READ/WRITTEN,NAME=READ/WRITTEN for several models."
         )
     return Budget(money=float(match[2]), price=prices)
 
 
-def _prices(text: str) -> tuple[float, float]:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)", text.strip())
-    if not match:
-        raise UsageError(
-            f"--price '{text}' is not understood. Give the price of a million tokens read and of "
-            "a million written. For instance 0.15/0.60."
-        )
-    return float(match[1]) / 1e6, float(match[2]) / 1e6
+def _prices(text: str) -> dict[str, tuple[float, float]]:
+    """Of one token read and one written, by the model; without a name, of every other model."""
+    prices: dict[str, tuple[float, float]] = {}
+    for part in text.split(","):
+        name, _, amounts = part.strip().rpartition("=")
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)", amounts.strip())
+        if not match:
+            raise UsageError(
+                f"--price '{text}' is not understood. Give the price of a million tokens read and "
+                "of a million written, with a model's name where there are several. For instance "
+                "0.15/0.60, or one=3/15,other=0.15/0.60."
+            )
+        prices[name.strip()] = float(match[1]) / 1e6, float(match[2]) / 1e6
+    return prices
