@@ -69,6 +69,7 @@ def test_items_that_all_do_alike_prove_nothing_of_wordings() -> None:
 
 def test_a_difference_of_two_sets_has_the_error_of_the_wordings_of_both() -> None:
     values = table(effect=12.0)
+    values[:, 3:] += np.random.default_rng(4).normal(0, 20, (12, 1))
     sets = np.array([0, 0, 0, 1, 1, 1])
     crossed = Crossed(values, np.full(12, 1 / 12), sets, {0: -1.0, 1: 1.0})
     moved = values[:, 3:].mean(axis=1) - values[:, :3].mean(axis=1)
