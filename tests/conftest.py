@@ -44,6 +44,12 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     return home
 
 
+@pytest.fixture
+def at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that was written a moment ago is known by its files, as an older one is."""
+    monkeypatch.setattr("stereometer.models.local.files.AT_REST", 0)
+
+
 @pytest.fixture(scope="session")
 def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     """Tiny models of many families; needs torch and transformers."""

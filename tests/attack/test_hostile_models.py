@@ -139,6 +139,7 @@ def test_an_index_that_names_what_is_not_to_be_loaded(
     assert_refused(run(folder), MODEL_ERROR, *words)
 
 
+@pytest.mark.usefixtures("at_rest")
 @pytest.mark.parametrize("name", [".hidden/w.safetensors", "inner/w.safetensors", "linked"])
 def test_whatever_is_loaded_is_in_the_fingerprint(zoo: Zoo, tmp_path: Path, name: str) -> None:
     folder = copied(zoo, "bert", tmp_path / "m")
@@ -154,6 +155,7 @@ def test_whatever_is_loaded_is_in_the_fingerprint(zoo: Zoo, tmp_path: Path, name
     assert before != fingerprint(str(folder), LoadingOptions())
 
 
+@pytest.mark.usefixtures("at_rest")
 def test_a_link_to_everything_is_not_read_through(zoo: Zoo, tmp_path: Path) -> None:
     folder = copied(zoo, "bert", tmp_path / "m")
     before = fingerprint(str(folder), LoadingOptions())

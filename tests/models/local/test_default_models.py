@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from stereometer.core.errors import ModelError
+from stereometer.core.types import digest_of_file
 from stereometer.models.local.checkpoint import LoadingOptions
-from stereometer.models.local.defaults import MINILM, VARIABLE
+from stereometer.models.local.defaults import MINILM, TRAINED, VARIABLE
 from tests.conftest import default_model
 
 pytestmark = pytest.mark.long
@@ -29,6 +30,10 @@ def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         file.seek(-2, os.SEEK_END)
         file.write(bytes([last[0] ^ 1]))
     return MINILM.folder
+
+
+def test_what_the_package_adds_is_what_its_digest_says() -> None:
+    assert digest_of_file(TRAINED) == MINILM.ours_sha256
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,10 +15,17 @@ import pytest
 import stereometer
 from stereometer.core.errors import ModelError
 from stereometer.core.runs.open import open_model
+from stereometer.core.types import digest_of_file
+from stereometer.models.local.checkpoint import LoadingOptions, load
+from stereometer.models.local.files import fingerprint
+from stereometer.models.local.opener import CHECKPOINT
 from tests.builders.commands import call
 from tests.builders.models.builders import build
 
+pytestmark = pytest.mark.usefixtures("at_rest")
 QUICK = ("--resamples", 200)
+SMALL = 200_000
+"""Bytes of tokenizer files and names of weights."""
 
 
 @pytest.fixture
@@ -27,8 +36,6 @@ def bert(tmp_path: Path) -> Path:
 @pytest.fixture
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The models that were loaded."""
-    from stereometer.models.local.checkpoint import load
-
     loaded: list[str] = []
 
     def watched(spec: str, *options: Any) -> Any:
@@ -51,6 +58,81 @@ def test_a_finished_run_loads_no_model(tmp_path: Path, bert: Path, loads: list[s
     assert run(bert, tmp_path / "runs").out == first.out
     stereometer.run("starter", model=bert, limit=3, resamples=200, out=tmp_path / "runs")
     assert len(loads) == 1
+
+
+def test_weights_are_hashed_once_and_those_of_a_finished_run_never(
+    tmp_path: Path, bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed = hashed_bytes(monkeypatch)
+    run(bert, tmp_path / "runs")
+    weights = sum(value.nbytes for value in load(str(bert)).model.state_dict().values())
+    assert weights <= sum(hashed) < weights + SMALL
+    hashed.clear()
+    run(bert, tmp_path / "runs")
+    assert not hashed
+
+
+def hashed_bytes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The lengths of all that is hashed of a model: parts of its weights, and whole files."""
+    hashed: list[int] = []
+
+    class Digest:
+        def __init__(self, *parts: Any) -> None:
+            self.inner = hashlib.sha256(*parts)
+
+        def update(self, part: Any) -> None:
+            hashed.append(memoryview(part).nbytes)
+            self.inner.update(part)
+
+        def hexdigest(self) -> str:
+            return self.inner.hexdigest()
+
+    def of_file(path: Path) -> str:
+        hashed.append(path.stat().st_size)
+        return digest_of_file(path)
+
+    monkeypatch.setattr("stereometer.models.local.files.sha256", Digest)
+    monkeypatch.setattr("stereometer.models.local.checks.digest_of_file", of_file)
+    monkeypatch.setattr("stereometer.models.local.defaults.digest_of_file", of_file)
+    return hashed
+
+
+@pytest.mark.parametrize("how", ["in place", "another file"])
+def test_old_times_and_the_old_size_hide_no_change(bert: Path, how: str) -> None:
+    weights = bert / "model.safetensors"
+    before, times = fingerprint(str(bert), LoadingOptions()), weights.stat()
+    changed = weights.read_bytes()[:-1] + b"\1"
+    if how == "another file":
+        weights.rename(bert.parent / "old")
+    weights.write_bytes(changed)
+    os.utime(weights, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert weights.stat().st_size == times.st_size
+    assert fingerprint(str(bert), LoadingOptions()) not in (before, None)
+
+
+def test_files_that_are_being_written_are_not_known(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another change in the same tick of a file system's clock would not show."""
+    monkeypatch.setattr("stereometer.models.local.files.AT_REST", 10**15)
+    assert fingerprint(str(bert), LoadingOptions()) is None
+
+
+def test_a_model_that_is_exchanged_while_it_is_loaded_is_not_recorded(
+    bert: Path, loads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = CHECKPOINT.open
+
+    def exchanging(spec: str, *options: Any) -> Any:
+        model = inner(spec, *options)
+        (bert / "config.json").write_text((bert / "config.json").read_text() + " ")
+        return model
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(type(CHECKPOINT), "open", lambda _, *parts: exchanging(*parts))
+        open_model(str(bert), when_asked=True)
+    open_model(str(bert), when_asked=True)
+    assert len(loads) == 2
 
 
 def test_another_run_of_a_known_model_loads_it(
@@ -90,16 +172,12 @@ def test_options_are_part_of_what_is_known(tmp_path: Path, bert: Path, loads: li
 
 def test_an_adapter_is_loaded_each_time(tmp_path: Path, bert: Path, loads: list[str]) -> None:
     """Its base model lies somewhere else and may have changed."""
-    from stereometer.models.local.opener import CHECKPOINT
-
     assert CHECKPOINT.fingerprint(str(bert), CHECKPOINT.options())
     (bert / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "x"}))
     assert CHECKPOINT.fingerprint(str(bert), CHECKPOINT.options()) is None
 
 
 def test_remote_code_is_loaded_each_time(bert: Path) -> None:
-    from stereometer.models.local.opener import CHECKPOINT
-
     trusting = CHECKPOINT.options(trust_remote_code=True)
     assert CHECKPOINT.fingerprint(str(bert), trusting) is None
 
@@ -108,8 +186,6 @@ def test_a_name_on_the_hub_is_known_by_its_cached_files(
     tmp_path: Path, bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from huggingface_hub import constants
-
-    from stereometer.models.local.opener import CHECKPOINT
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))

@@ -50,6 +50,7 @@ def remark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+@pytest.mark.usefixtures("at_rest")
 def test_another_packages_wrapper_takes_its_own_files(zoo: Zoo, remark: Path) -> None:
     base = str(zoo.folder("bert"))
     card = CHECKPOINT.open(f"{base}+{remark}", OPTIONS).card

@@ -157,6 +157,7 @@ def test_the_card_reaches_the_result(zoo: Zoo, tmp_path: Path) -> None:
     assert card_of({"settings": {}}) is None
 
 
+@pytest.mark.usefixtures("at_rest")
 def test_a_fingerprint_covers_the_mitigation(zoo: Zoo, tmp_path: Path) -> None:
     path = mitigation(zoo, "bert", tmp_path / "m.safetensors")
     spec = f"{zoo.folder('bert')}+{path}"

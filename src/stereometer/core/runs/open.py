@@ -274,7 +274,8 @@ class KnownWriter(Known):
 
 
 def open_known(spec: ModelSpec, memory: Memory) -> Backend | Scorer:
-    """The model as it was recorded, or loaded and recorded."""
+    """The model as it was recorded, or loaded and recorded: where its files are still those that
+    were looked at before."""
     fingerprint = spec.fingerprint()
     if fingerprint is None:
         return spec.open(memory)
@@ -283,7 +284,7 @@ def open_known(spec: ModelSpec, memory: Memory) -> Backend | Scorer:
         forget = partial(_forget, fingerprint)
         return (KnownWriter if record.writes else Known)(spec, record, forget)
     model = spec.open(memory)
-    if isinstance(model, Backend):
+    if isinstance(model, Backend) and spec.fingerprint() == fingerprint:
         _keep(fingerprint, model, memory)
     return model
 

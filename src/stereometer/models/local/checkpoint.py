@@ -10,7 +10,7 @@ import inspect
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,12 @@ class Checkpoint:
     def weights(self) -> str:
         """The digest of the weights."""
         return weights_digest(self.model)
+
+    def described(self, **changes: Any) -> Checkpoint:
+        """Said otherwise of the same weights, whose digest is not taken again."""
+        other = replace(self, **changes)
+        vars(other).update({name: vars(self)[name] for name in ("weights",) if name in vars(self)})
+        return other
 
 
 Choose = Callable[[Any, str], tuple[str, Any]]

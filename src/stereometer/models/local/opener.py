@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stereometer.core import catalog
 from stereometer.core.errors import ModelError, UsageError
-from stereometer.core.types import Backend, Memory, Opener, Wrapper, digest_of, digest_of_file
+from stereometer.core.types import Backend, Memory, Opener, Wrapper, digest_of
 from stereometer.core.types.names import ModelName
 from stereometer.models.local.checkpoint import (
     Checkpoint,
@@ -24,7 +24,7 @@ from stereometer.models.local.checkpoint import (
 )
 from stereometer.models.local.checks import check_tokenizer
 from stereometer.models.local.defaults import DEFAULT_MODELS
-from stereometer.models.local.files import check_place, fingerprint, revisions
+from stereometer.models.local.files import check_place, fingerprint, marks_of, revisions
 
 if TYPE_CHECKING:
     from stereometer.models.local.language_model import LanguageModel
@@ -77,8 +77,8 @@ class CheckpointOpener(Opener):
         if default is None:
             within = (each for each in _wrappers() if each.is_in(Path(spec)))
             return fingerprint(spec, options, tuple(digest_of(each.layout) for each in within))
-        head = (digest_of_file(default.head),) if default.head is not None else ()
-        return fingerprint(str(default.folder), options, head) if default.folder.exists() else None
+        there = default.folder.exists()
+        return fingerprint(str(default.folder), options, (), default.head) if there else None
 
     def revisions(self, name: str) -> list[str]:
         return revisions(name)
@@ -91,7 +91,7 @@ class CheckpointOpener(Opener):
 
 def _with_head_asked_for(backend: LanguageModel, options: LoadingOptions) -> LanguageModel:
     """Only where it can read other states than the base's."""
-    backend.checkpoint = replace(backend.checkpoint, options=options)
+    backend.checkpoint = backend.checkpoint.described(options=options)
     if options.head and not backend.own_states:
         raise ModelError(
             f"{backend.checkpoint.name} has no use for a head. The head reads states, which this "
@@ -120,8 +120,10 @@ def wrapper_of(path: Path) -> Wrapper:
 def _fingerprint_with(base: str | None, path: Path) -> str | None:
     """The fingerprint of a base with what is put onto it, every file of it."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
-    names = [path.stem, *(digest_of_file(file) for file in files if file.is_file())]
-    return base and digest_of([base, names, wrapper_of(path).layout])
+    marks = marks_of((file.name, file) for file in files if file.is_file())
+    if base is None or marks is None:
+        return None
+    return digest_of([base, path.stem, marks, wrapper_of(path).layout])
 
 
 @dataclass(frozen=True)
@@ -261,7 +263,7 @@ def _backend(model: Any, tokenizer: Any, head: str) -> LanguageModel:
     dtype = str(model.dtype).removeprefix("torch.")
     options = LoadingOptions(device=str(model.device), dtype=dtype, head=head)
     backend = backend_for(Checkpoint(name, _family(model), model, tokenizer, options))
-    backend.checkpoint = replace(backend.checkpoint, name=f"{name}-{backend.weights[:8]}")
+    backend.checkpoint = backend.checkpoint.described(name=f"{name}-{backend.weights[:8]}")
     backend.notes.append("The model was passed in memory: it is known by its weights alone.")
     return backend
 
