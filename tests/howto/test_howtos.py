@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from stereometer.core import catalog
+
 PAGES = Path(__file__).parents[2] / "docs" / "howto"
 SOURCE = Path(__file__).parents[2] / "src"
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -216,7 +218,7 @@ def test_a_metric(mine: Callable[..., Package]) -> None:
 def test_a_kind(mine: Callable[..., Package]) -> None:
     package = mine("add-kind.md")
     package.follow("add-kind.md")
-    ran, _, compared, gated, _, _ = package.printed
+    ran, _, compared, gated, *_ = package.printed
     assert "usual order (ideal 50)" in ran
     assert "Each sentence is read in both orders." in ran
     assert "usual order" in compared
@@ -226,6 +228,12 @@ def test_a_kind(mine: Callable[..., Package]) -> None:
     with (package.folder / "tables/estimates.csv").open(encoding="utf-8", newline="") as file:
         assert {row["name"] for row in csv.DictReader(file)} == {"usual_order"}
     assert "usual order" in package.report()
+    assert "usual order" in (package.folder / "site/index.html").read_text("utf-8")
+    for name in [name for name in catalog.names("exporter") if name != "lm-eval"]:  # of CATs alone
+        package.python("-m", "stereometer", "export", name, "runs/other", "-o", f"as-{name}")
+    assert "usual order" in next((package.folder / "as-model-card").glob("*.md")).read_text("utf-8")
+    metrics = (package.folder / "as-metrics/metrics.json").read_text("utf-8")
+    assert "mirrors/mirror-likelihood/sound/usual_order" in metrics
     code = [file.read_text("utf-8") for file in (package.folder / "mine/mirrors").glob("*.py")]
     assert sum(len(text.splitlines()) for text in code) <= 150
 
@@ -243,10 +251,13 @@ def test_a_command(mine: Callable[..., Package]) -> None:
 def test_a_backend(mine: Callable[..., Package]) -> None:
     package = mine("add-backend.md")
     package.follow("add-backend.md")
-    for path in (package.folder / "runs/words").rglob("result.json"):
-        card = json.loads(path.read_text("utf-8"))["model_card"]
-        assert card["name"] == "mine:words"
-        assert card["settings"] == {"weight": 2.5}
+    for run, weight in (("words", 2.5), ("wrapped", 4.0)):
+        for path in (package.folder / "runs" / run).rglob("result.json"):
+            card = json.loads(path.read_text("utf-8"))["model_card"]
+            assert card["name"] == "mine:words"
+            assert card["settings"] == {"weight": weight}
+    bare = ("run", "starter", "--model", "fake+four.weight")
+    assert "no weights" in package.python("-m", "stereometer", *bare, fails=2)
     package.python("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_backend.py")
     wrong = ("run", "starter", "--model", "mine:words", "--option")
     assert "It has weight." in package.python("-m", "stereometer", *wrong, "wait=1", fails=2)

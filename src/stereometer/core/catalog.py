@@ -13,13 +13,14 @@ from importlib.util import resolve_name
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stereometer.core.errors import DataError, UnknownName, respelled
+from stereometer.core.errors import DataError, ModelError, UnknownName, respelled
 from stereometer.core.types.method import completed
 from stereometer.core.types.names import MeasureName, ModelName
 
 if TYPE_CHECKING:
     from stereometer.core.shapes.shape import Shape
     from stereometer.core.types.method import Method
+    from stereometer.core.types.wrapper import Wrapper
 
 TABLE: Mapping[str, Mapping[str, str]] = {
     "shape": {
@@ -274,6 +275,21 @@ def method(measure: str) -> Method | None:
 def model_name(text: str) -> ModelName:
     """A model's name with the schemes that are known."""
     return ModelName.parse(text, names("opener"))
+
+
+def wrappers() -> list[Wrapper]:
+    return [find("wrapper", name) for name in names("wrapper")]
+
+
+def wrapper(path: Path) -> Wrapper:
+    """The one that puts this file onto a model."""
+    known = wrappers()
+    if not known:
+        raise ModelError(
+            f"Nothing that is installed puts {path} onto a model. What stands after the + is the "
+            "file of a wrapper, such as a mitigation. Leave it out, or install the wrapper."
+        )
+    return next((each for each in known[1:] if each.recognises(path)), known[0])
 
 
 @cache

@@ -185,7 +185,7 @@ def _not_a_slip(model: ModelName) -> None:
     """A mitigation after the name is not part of it; baselines and servers take none."""
     name = str(model.base)
     if model.mitigation is not None:
-        _must_have_weights(model, model.mitigation)
+        _must_be_wrapped(model, model.mitigation)
     if not name.strip():
         raise UsageError(f"The model is called '{name}'. That names none. Write --model MODEL.")
     if Path(name).exists() or model.scheme:
@@ -217,10 +217,10 @@ def _no_scheme(name: str, scheme: str, rest: str) -> UsageError:
     )
 
 
-def _must_have_weights(model: ModelName, mitigation: Path) -> None:
+def _must_be_wrapped(model: ModelName, mitigation: Path) -> None:
     others = [*catalog.names("backend"), *catalog.names("system")]
-    served = model.scheme not in ("", CHECKPOINT) and mitigation.exists()
-    if str(model.base) in others or served:
+    opener: Opener = catalog.find("opener", model.scheme or CHECKPOINT)
+    if str(model.base) in others or (not opener.wraps and mitigation.exists()):
         raise UsageError(
             f"{model.base} has no weights that {mitigation.name} could change. It is a baseline, a "
             "classifier or a server. Name a language model before the sign +."

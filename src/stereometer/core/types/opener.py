@@ -47,6 +47,8 @@ class Opener(ABC):
     """Modules outside the core of the package."""
     extra: str = ""
     """The optional part of the package that installs them."""
+    wraps: bool = False
+    """Whether `open` is given what follows the + of a model, and has a wrapper put it on."""
 
     @abstractmethod
     def open(self, spec: str, options: Any, memory: Memory | None = None) -> Backend | Scorer:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stereometer.core import catalog
 from stereometer.core.errors import ModelError, UsageError
-from stereometer.core.types import Backend, Memory, Opener, Wrapper, digest_of
+from stereometer.core.types import Backend, Memory, Opener, digest_of
 from stereometer.core.types.names import ModelName
 from stereometer.models.local.checkpoint import (
     Checkpoint,
@@ -56,7 +56,7 @@ class CheckpointOpener(Opener):
 
     def _plain(self, spec: str, options: LoadingOptions) -> LanguageModel:
         """A folder may have been written with a wrapper in its weights."""
-        within = [wrapper for wrapper in _wrappers() if wrapper.is_in(Path(spec))]
+        within = [wrapper for wrapper in catalog.wrappers() if wrapper.is_in(Path(spec))]
         if not within:
             return backend_for(load(spec, options))
         backend: Any = backend_for(load(spec, replace(options, head="")))
@@ -66,7 +66,7 @@ class CheckpointOpener(Opener):
 
     def _with_wrapper(self, base: str, path: Path, options: LoadingOptions) -> LanguageModel:
         """A head that is asked for must have been trained on the wrapped model."""
-        backend: Any = wrapper_of(path).wrap(self.open(base, replace(options, head="")), path)
+        backend: Any = catalog.wrapper(path).wrap(self.open(base, replace(options, head="")), path)
         return _with_head_asked_for(backend, options)
 
     def fingerprint(self, spec: str, options: LoadingOptions) -> str | None:
@@ -75,7 +75,7 @@ class CheckpointOpener(Opener):
             return _fingerprint_with(self.fingerprint(str(name.base), options), name.mitigation)
         default = DEFAULT_MODELS.get(spec)
         if default is None:
-            within = (each for each in _wrappers() if each.is_in(Path(spec)))
+            within = (each for each in catalog.wrappers() if each.is_in(Path(spec)))
             return fingerprint(spec, options, tuple(digest_of(each.layout) for each in within))
         there = default.folder.exists()
         return fingerprint(str(default.folder), options, (), default.head) if there else None
@@ -102,28 +102,13 @@ def _with_head_asked_for(backend: LanguageModel, options: LoadingOptions) -> Lan
     return backend
 
 
-def _wrappers() -> list[Wrapper]:
-    return [catalog.find("wrapper", name) for name in catalog.names("wrapper")]
-
-
-def wrapper_of(path: Path) -> Wrapper:
-    """The one that puts this file onto a model."""
-    known = _wrappers()
-    if not known:
-        raise ModelError(
-            f"Nothing that is installed puts {path} onto a model. What stands after the + is the "
-            "file of a wrapper, such as a mitigation. Leave it out, or install the wrapper."
-        )
-    return next((each for each in known[1:] if each.recognises(path)), known[0])
-
-
 def _fingerprint_with(base: str | None, path: Path) -> str | None:
     """The fingerprint of a base with what is put onto it, every file of it."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     marks = marks_of((file.name, file) for file in files if file.is_file())
     if base is None or marks is None:
         return None
-    return digest_of([base, path.stem, marks, wrapper_of(path).layout])
+    return digest_of([base, path.stem, marks, catalog.wrapper(path).layout])
 
 
 @dataclass(frozen=True)
@@ -147,7 +132,7 @@ class ClassifierOpener(Opener):
         return fingerprint(spec, options)
 
 
-CHECKPOINT = CheckpointOpener("", LoadingOptions, TORCH, "hf")
+CHECKPOINT = CheckpointOpener("", LoadingOptions, TORCH, "hf", wraps=True)
 CLASSIFIER = ClassifierOpener("sentiment", ClassifierOptions, TORCH, "hf")
 
 
