@@ -208,13 +208,9 @@ def submit(
     run: Annotated[str | Path, "The folder of a run."],
     *,
     output: Annotated[
-        str | Path,
-        Option("The bundle: a folder, or a .zip.", flags=("--output", "-o")),
+        str | Path, Option("The bundle: a folder, or a .zip.", flags=("--output", "-o"))
     ],
-    sign: Annotated[
-        str | Path | None,
-        "An SSH key to sign the bundle with, by ssh-keygen.",
-    ] = None,
+    sign: Annotated[str | Path | None, "An SSH key to sign the bundle with, by ssh-keygen."] = None,
 ) -> Told:
     """Write a run as a bundle for a leaderboard: scores without texts, and digests."""
     manifest = write_bundle(run, output, sign)

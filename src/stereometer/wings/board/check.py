@@ -198,10 +198,7 @@ def _agree(claim: Estimate, counted: Estimate) -> bool:
 
 @verb
 def check(
-    bundle: Annotated[
-        str | Path,
-        "A bundle from `stereometer submit`: a folder or a .zip.",
-    ],
+    bundle: Annotated[str | Path, "A bundle from `stereometer submit`: a folder or a .zip."],
     *,
     data: Data = None,
     signers: Annotated[
@@ -214,8 +211,7 @@ def check(
     ] = None,
     items: Annotated[int, Option("Items that are run again.", least=1)] = 50,
     into: Annotated[
-        str | Path | None,
-        "Take the run into this folder, with an entry in its ledger of checks.",
+        str | Path | None, "Take the run into this folder, with an entry in its ledger of checks."
     ] = None,
     **loading: Unpack[Loading],
 ) -> BundleCheck:

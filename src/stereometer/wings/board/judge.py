@@ -27,14 +27,7 @@ from stereometer.core.show import numbers
 from stereometer.core.show.table import Table, number, text
 from stereometer.core.show.view import View
 from stereometer.core.stats.anytime import climbs
-from stereometer.core.types import (
-    Backend,
-    Estimate,
-    Job,
-    Result,
-    Settings,
-    digest_of,
-)
+from stereometer.core.types import Backend, Estimate, Job, Result, Settings, digest_of
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
 from stereometer.report.load import section_for
@@ -166,10 +159,7 @@ def _hidden(benchmark: Benchmark, digest: str) -> Benchmark:
 def judge(
     model: Annotated[str, "The submitted model: a folder, a .gguf file or org/name."],
     *,
-    hidden: Annotated[
-        str | Path,
-        "Folder of the hidden items, from `split` or `study export`.",
-    ],
+    hidden: Annotated[str | Path, "Folder of the hidden items, from `split` or `study export`."],
     submitter: Annotated[str, "Who submits the model; each submitter has a separate ladder."],
     measure: Annotated[str | None, "The measure; by default the one of each kind of item."] = None,
     variant: VariantName = "sound",

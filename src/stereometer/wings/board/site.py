@@ -64,8 +64,7 @@ def build(
     *runs: Annotated[str | Path, "Folders of runs, or folders that hold them."],
     output: Annotated[str | Path, Option("Folder for the pages.", flags=("--output", "-o"))],
     hidden: Annotated[
-        Sequence[str | Path],
-        "Folder of a hidden part: its published values; may be repeated.",
+        Sequence[str | Path], "Folder of a hidden part: its published values; may be repeated."
     ] = (),
 ) -> Board:
     """Write a folder of pages that ranks stored runs; it opens from the disk."""

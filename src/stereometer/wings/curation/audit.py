@@ -120,24 +120,17 @@ def audit(
     *,
     data: Data = None,
     run: RunsOnThese = (),
-    flag: Annotated[
-        Sequence[str],
-        "Only these flags make an item unclean; by default all.",
-    ] = (),
+    flag: Annotated[Sequence[str], "Only these flags make an item unclean; by default all."] = (),
     ignore: Annotated[Sequence[str], "Flags that do not make an item unclean."] = (),
     agreement: Annotated[
         float, "Share of validators who must have given an item's own label."
     ] = AGREED,
     errata: Annotated[
-        str | Path | None,
-        "A list of items to drop, keep or correct: docs/howto/audit.md.",
+        str | Path | None, "A list of items to drop, keep or correct: docs/howto/audit.md."
     ] = None,
     examples: Annotated[int, "Examples of each flag."] = EXAMPLES,
     show_texts: Annotated[bool, "Show the texts of examples, many of them offensive."] = False,
-    write: Annotated[
-        str | Path | None,
-        "Write the clean items to this folder, to run on.",
-    ] = None,
+    write: Annotated[str | Path | None, "Write the clean items to this folder, to run on."] = None,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
 ) -> Audit:
@@ -273,11 +266,7 @@ def _flagged(
 
 
 def _run(
-    run: Run,
-    flags: Sequence[Flagged],
-    counting: Sequence[str],
-    clean: set[str],
-    settings: Settings,
+    run: Run, flags: Sequence[Flagged], counting: Sequence[str], clean: set[str], settings: Settings
 ) -> RunAudit:
     settings, scores, result, shape = run.settings(settings), run.scores, run.result, run.shape
     measured = {score.item for score in scores}

@@ -219,10 +219,7 @@ RULES = ("stereoset", "crows-pairs", "majority")
 
 @verb
 def aggregate(
-    labels: Annotated[
-        str | Path,
-        "A table of labels: one row per person and what they judged.",
-    ],
+    labels: Annotated[str | Path, "A table of labels: one row per person and what they judged."],
     *,
     items: Annotated[
         str | Path, Option("The items they are about: a file or a benchmark.", words=str)

@@ -119,11 +119,7 @@ def contrasts(
 
 
 def _contrast(
-    domain: str,
-    change: Floats,
-    clusters: Sequence[str],
-    shape: SentenceShape,
-    settings: Settings,
+    domain: str, change: Floats, clusters: Sequence[str], shape: SentenceShape, settings: Settings
 ) -> ToneContrast:
     """Difference, interval and test are all of the mean over items."""
     names = np.unique(clusters, return_inverse=True)[1]

@@ -77,10 +77,7 @@ class Terms(Shown, Document):
 
 @verb
 def terms(
-    file: Annotated[
-        str | Path,
-        "What the Wikidata query service exported: CSV, TSV or JSON.",
-    ],
+    file: Annotated[str | Path, "What the Wikidata query service exported: CSV, TSV or JSON."],
     *,
     property_: Annotated[
         str | None,

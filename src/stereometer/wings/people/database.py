@@ -14,100 +14,83 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import (
-    Column,
-    Connection,
-    Engine,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    create_engine,
-    event,
-    make_url,
-    text,
-)
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from stereometer.core.errors import StereometerError, UsageError
 
-metadata = MetaData()
+metadata = sa.MetaData()
 
-versions = Table(
+versions = sa.Table(
     "versions",
     metadata,
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("files", Text, nullable=False),
-    Column("at", Float, nullable=False),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("files", sa.Text, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
 )
 
-participants = Table(
+participants = sa.Table(
     "participants",
     metadata,
-    Column("id", String(32), primary_key=True),
-    Column("person", String(64), nullable=False, unique=True),
-    Column("visit", String(64), nullable=False),
-    Column("version", Integer, ForeignKey("versions.number"), nullable=False),
-    Column("panel", String(32), nullable=False),
-    Column("language", String(16), nullable=False),
-    Column("consented_at", Float, nullable=False),
-    Column("finished_at", Float),
-    Column("outcome", String(16)),
-    Column("failed_checks", Text, nullable=False, server_default="[]"),
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("person", sa.String(64), nullable=False, unique=True),
+    sa.Column("visit", sa.String(64), nullable=False),
+    sa.Column("version", sa.Integer, sa.ForeignKey("versions.number"), nullable=False),
+    sa.Column("panel", sa.String(32), nullable=False),
+    sa.Column("language", sa.String(16), nullable=False),
+    sa.Column("consented_at", sa.Float, nullable=False),
+    sa.Column("finished_at", sa.Float),
+    sa.Column("outcome", sa.String(16)),
+    sa.Column("failed_checks", sa.Text, nullable=False, server_default="[]"),
 )
 
-leases = Table(
+leases = sa.Table(
     "leases",
     metadata,
-    Column("participant", String(32), ForeignKey("participants.id"), nullable=False),
-    Column("unit", String(200), nullable=False),
-    Column("place", Integer, nullable=False),
-    Column("state", String(16), nullable=False),
-    Column("expires_at", Float, nullable=False),
-    UniqueConstraint("participant", "unit"),
-    Index("leases_by_state", "state", "expires_at", "unit"),
+    sa.Column("participant", sa.String(32), sa.ForeignKey("participants.id"), nullable=False),
+    sa.Column("unit", sa.String(200), nullable=False),
+    sa.Column("place", sa.Integer, nullable=False),
+    sa.Column("state", sa.String(16), nullable=False),
+    sa.Column("expires_at", sa.Float, nullable=False),
+    sa.UniqueConstraint("participant", "unit"),
+    sa.Index("leases_by_state", "state", "expires_at", "unit"),
 )
 
-answers = Table(
+answers = sa.Table(
     "answers",
     metadata,
-    Column("number", Integer, primary_key=True, autoincrement=True),
-    Column("participant", String(32), ForeignKey("participants.id"), nullable=False),
-    Column("page", String(64), nullable=False),
-    Column("unit", String(200)),
-    Column("sent", Text, nullable=False),
-    Column("at", Float, nullable=False),
-    UniqueConstraint("participant", "page"),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("participant", sa.String(32), sa.ForeignKey("participants.id"), nullable=False),
+    sa.Column("page", sa.String(64), nullable=False),
+    sa.Column("unit", sa.String(200)),
+    sa.Column("sent", sa.Text, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.UniqueConstraint("participant", "page"),
 )
 
-payments = Table(
+payments = sa.Table(
     "payments",
     metadata,
-    Column("participant", String(32), primary_key=True),
-    Column("ids", Text, nullable=False),
+    sa.Column("participant", sa.String(32), primary_key=True),
+    sa.Column("ids", sa.Text, nullable=False),
 )
 
-tombstones = Table(
+tombstones = sa.Table(
     "tombstones",
     metadata,
-    Column("participant", String(32), primary_key=True),
-    Column("beside", Text, nullable=False, server_default="[]"),
-    Column("at", Float, nullable=False),
+    sa.Column("participant", sa.String(32), primary_key=True),
+    sa.Column("beside", sa.Text, nullable=False, server_default="[]"),
+    sa.Column("at", sa.Float, nullable=False),
 )
 
-controls = Table(
+controls = sa.Table(
     "controls",
     metadata,
-    Column("name", String(32), primary_key=True),
-    Column("value", Text, nullable=False),
+    sa.Column("name", sa.String(32), primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
 )
 
 
@@ -127,24 +110,24 @@ LOCK = 7_305_641
 
 @dataclass(frozen=True)
 class Database:
-    engine: Engine
+    engine: sa.Engine
     turn: threading.Lock = field(default_factory=threading.Lock)
     """Threads of this process queue here: waiting in SQLite is polling, and waiting in PostgreSQL
     holds a connection."""
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self) -> Iterator[sa.Connection]:
         with self.engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self) -> Iterator[sa.Connection]:
         """One writer at a time: what it counts stays true until it commits."""
         with self.turn, self.engine.connect() as connection:
             writer = connection.execution_options(writes=True)
             with writer.begin():
                 if self.engine.dialect.name == "postgresql":
-                    writer.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+                    writer.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
                 yield writer
 
     def scrub(self) -> str:
@@ -192,7 +175,7 @@ def open_database(folder: Path, url: str | None = None) -> Database:
     return database
 
 
-def _migrate(connection: Connection) -> None:
+def _migrate(connection: sa.Connection) -> None:
     config = Config()
     folder = resources.files("stereometer.wings.people").joinpath("migrations")
     config.set_main_option("script_location", str(folder))
@@ -207,12 +190,12 @@ def _migrate(connection: Connection) -> None:
         ) from None
 
 
-def _postgres(url: str) -> Engine:
+def _postgres(url: str) -> sa.Engine:
     try:
-        address = make_url(url)
+        address = sa.make_url(url)
         if address.get_backend_name() != "postgresql":
             raise ArgumentError(url)
-        return create_engine(
+        return sa.create_engine(
             address.set(drivername="postgresql+psycopg"),
             max_overflow=THREADS - 5,
             hide_parameters=True,
@@ -230,16 +213,16 @@ def _postgres(url: str) -> Engine:
         ) from None
 
 
-def _sqlite(path: Path) -> Engine:
+def _sqlite(path: Path) -> sa.Engine:
     path.touch(0o600)  # it holds the ids of panels, and its helpers get the same mode
-    engine = create_engine(
+    engine = sa.create_engine(
         f"sqlite:///{path}",
         pool_size=THREADS,
         hide_parameters=True,  # they are ids and answers, and errors are logged
         connect_args={"timeout": WAIT_SECONDS, "check_same_thread": False},
     )
 
-    @event.listens_for(engine, "connect")
+    @sa.event.listens_for(engine, "connect")
     def connected(raw: Any, record: Any) -> None:
         raw.isolation_level = None  # transactions are begun below, not by the driver
         raw.execute("PRAGMA journal_mode=WAL")
@@ -247,8 +230,8 @@ def _sqlite(path: Path) -> Engine:
         raw.execute("PRAGMA foreign_keys=ON")
         raw.execute("PRAGMA secure_delete=ON")
 
-    @event.listens_for(engine, "begin")
-    def begun(connection: Connection) -> None:
+    @sa.event.listens_for(engine, "begin")
+    def begun(connection: sa.Connection) -> None:
         writes = connection.get_execution_options().get("writes")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

@@ -7,7 +7,6 @@ import io
 import json
 import random
 import secrets
-import shutil
 import tempfile
 import zipfile
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from typing import Any
 from sqlalchemy import select
 
 from stereometer.core.errors import UsageError
-from stereometer.core.files import replacing, write_json
+from stereometer.core.files import replacing, replacing_folder, write_json
 from stereometer.wings.people.config import PANELS
 from stereometer.wings.people.database import Database, open_database, participants, payments
 from stereometer.wings.people.kinds.judging import JUDGE_PAIRS
@@ -27,7 +26,6 @@ from stereometer.wings.people.statement import croissant, statement
 from stereometer.wings.people.study import Study
 from stereometer.wings.people.tables import (
     WRITERS,
-    Written,
     bonus_rows,
     demographics,
     export_ids,
@@ -43,13 +41,9 @@ def export_study(
     """Whole under its name or not there: what is written half is not in the way of the next."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is not empty. An export is a folder of its own. Choose another.")
-    part = out.with_name(f".{out.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    document = write_export(open_edition(study, url, version), part)
-    if out.exists():
-        out.rmdir()
-    part.rename(out)
-    return {**document, "folder": str(out)}
+    edition = open_edition(study, url, version)
+    with replacing_folder(out) as part:
+        return {**write_export(edition, part), "folder": str(out)}
 
 
 def zipped_export(study: Study, database: Database) -> bytes:
@@ -70,7 +64,7 @@ def write_export(edition: Edition, out: Path) -> dict[str, Any]:
     facts = tuple(filter(None, (*written.facts, edition.fact)))
     files = [*written.files, *_about_people(edition, ids, lot, out)]
     with replacing(out / "data-statement.md") as file:
-        file.write(statement(edition, Written(files, facts)))
+        file.write(statement(edition, files, facts))
     files.append(out / "data-statement.md")
     write_json(out / "croissant.json", croissant(study, files, facts))
     return {

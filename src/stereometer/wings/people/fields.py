@@ -137,6 +137,17 @@ def tidy(text: str) -> str:
     return JOINER.sub(lambda sign: sign[0] if sign.start() in joins else "", line)
 
 
+def question(name: str, word: Callable[[str], str]) -> FormField:
+    """What is asked of people themselves at the end, in the study's words."""
+    label, withhold = word(f"demographics_{name}"), word("prefer_not_to_say")
+    if name in NUMBERS:
+        return NumberField(name, label, *NUMBERS[name], withhold=withhold)
+    if name in TEXTS:
+        return TextField(name, label, TEXTS[name], required=False, withhold=withhold)
+    words = [(value, word(f"{name}_{value.replace('-', '_')}")) for value in CHOICES[name]]
+    return ChoiceField(name, label, (*words, (NO_ANSWER, withhold)), required=False)
+
+
 @dataclass(frozen=True)
 class Form:
     fields: Sequence[FormField]

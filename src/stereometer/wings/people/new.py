@@ -132,10 +132,8 @@ def _sampled(items: Sequence[T], sample: int | None, seed: int, source: str) -> 
 
 
 def _toml(kind: str, languages: Sequence[str], source: str | None, per_person: int) -> str:
-    chosen, template = (
-        kind_called(kind),
-        resources.files("stereometer.wings.people") / "new_study.toml",
-    )
+    chosen = kind_called(kind)
+    template = resources.files("stereometer.wings.people") / "new_study.toml"
     codes = [f'{outcome} = "{secrets.token_hex(4).upper()}"' for outcome in OUTCOMES]
     text = template.read_text("utf-8").format(
         kind=kind,

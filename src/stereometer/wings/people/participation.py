@@ -15,16 +15,8 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
+from stereometer.wings.people import database as db
 from stereometer.wings.people.config import person_parameter
-from stereometer.wings.people.database import (
-    Database,
-    answers,
-    controls,
-    leases,
-    participants,
-    payments,
-    tombstones,
-)
 from stereometer.wings.people.fields import Form
 from stereometer.wings.people.kinds.kind import INSTRUCTIONS, Page, Respondent, last_pages
 from stereometer.wings.people.people import (
@@ -94,7 +86,7 @@ class Standing:
 @dataclass(frozen=True)
 class Participation:
     study: Study
-    database: Database
+    database: db.Database
     clock: Callable[[], float] = time.time
     lot: random.Random = field(default_factory=secrets.SystemRandom)
     versions: dict[int, Study] = field(default_factory=dict)
@@ -111,7 +103,7 @@ class Participation:
     def paused(self) -> bool:
         with self.database.read() as connection:
             value = connection.execute(
-                select(controls.c.value).where(controls.c.name == PAUSED)
+                select(db.controls.c.value).where(db.controls.c.name == PAUSED)
             ).scalar()
         return value == "yes"
 
@@ -123,8 +115,8 @@ class Participation:
     def _known(self, connection: Connection, arrival: PanelArrival) -> str | None:
         hashed = self.study.secrets.person
         row = connection.execute(
-            select(participants.c.id, participants.c.visit).where(
-                participants.c.person == hashed(arrival.panel, arrival.identity)
+            select(db.participants.c.id, db.participants.c.visit).where(
+                db.participants.c.person == hashed(arrival.panel, arrival.identity)
             )
         ).one_or_none()
         if row is not None and row.visit != hashed(arrival.panel, arrival.visit):
@@ -148,7 +140,7 @@ class Participation:
             return None
         id_ = f"{self.lot.getrandbits(64):016x}"
         connection.execute(
-            participants.insert().values(
+            db.participants.insert().values(
                 id=id_,
                 person=person,
                 visit=hashed(arrival.panel, arrival.visit),
@@ -159,7 +151,7 @@ class Participation:
             )
         )
         connection.execute(
-            payments.insert().values(participant=id_, ids=json.dumps(dict(arrival.ids)))
+            db.payments.insert().values(participant=id_, ids=json.dumps(dict(arrival.ids)))
         )
         lease(connection, id_, names, quota.expiry(now))
         return id_
@@ -214,7 +206,7 @@ class Participation:
         page, participant = standing.page, standing.person.id
         assert page is not None
         connection.execute(
-            answers.insert().values(
+            db.answers.insert().values(
                 participant=participant,
                 page=page.key,
                 unit=page.unit,
@@ -242,8 +234,8 @@ class Participation:
         before = (OPEN, COUNTED) if outcome == "failed" else (OPEN,)
         settle(connection, participant, state, before=before)
         connection.execute(
-            update(participants)
-            .where(participants.c.id == participant)
+            update(db.participants)
+            .where(db.participants.c.id == participant)
             .values(
                 outcome=outcome, finished_at=self.clock(), failed_checks=json.dumps(list(failed))
             )
@@ -259,9 +251,9 @@ class Participation:
 
     def pause(self, paused: bool) -> None:
         with self.database.write() as connection:
-            connection.execute(controls.delete().where(controls.c.name == PAUSED))
+            connection.execute(db.controls.delete().where(db.controls.c.name == PAUSED))
             connection.execute(
-                controls.insert().values(name=PAUSED, value="yes" if paused else "no")
+                db.controls.insert().values(name=PAUSED, value="yes" if paused else "no")
             )
 
     def exclude(self, participant: str, reason: str) -> bool:
@@ -279,14 +271,14 @@ class Participation:
         hashes = (name, self.study.secrets.person(panel, identity))
         with self.database.read() as connection:
             return connection.execute(
-                select(participants.c.id).where(participants.c.person.in_(hashes))
+                select(db.participants.c.id).where(db.participants.c.person.in_(hashes))
             ).scalar()
 
     def holder(self, code: str) -> str | None:
         """The number of the participant who has that code, also of one who has withdrawn: the
         files may still have to be cleared."""
         wanted = code.strip().upper()
-        numbers = select(participants.c.id).union(select(tombstones.c.participant))
+        numbers = select(db.participants.c.id).union(select(db.tombstones.c.participant))
         code_of = self.study.secrets.withdrawal_code
         with self.database.read() as connection:
             everyone = connection.execute(numbers).scalars()
@@ -301,11 +293,11 @@ class Participation:
 
     def _remove(self, connection: Connection, id_: str) -> None:
         beside = json.dumps(self._beside(connection, id_))
-        for table in (answers, leases, payments):
+        for table in (db.answers, db.leases, db.payments):
             connection.execute(table.delete().where(table.c.participant == id_))
-        connection.execute(participants.delete().where(participants.c.id == id_))
+        connection.execute(db.participants.delete().where(db.participants.c.id == id_))
         connection.execute(
-            tombstones.insert().values(participant=id_, at=self.clock(), beside=beside)
+            db.tombstones.insert().values(participant=id_, at=self.clock(), beside=beside)
         )
 
     def _beside(self, connection: Connection, id_: str) -> list[str]:
@@ -321,7 +313,7 @@ class Participation:
     def forget_ids(self) -> tuple[int, str]:
         """How many were deleted, and where traces of them may remain."""
         with self.database.write() as connection:
-            count = connection.execute(payments.delete()).rowcount
+            count = connection.execute(db.payments.delete()).rowcount
         return count, self.database.scrub()
 
 

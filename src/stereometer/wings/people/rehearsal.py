@@ -21,6 +21,7 @@ from stereometer.wings.people.config import PANELS
 from stereometer.wings.people.database import open_database
 from stereometer.wings.people.kinds.judging import cats_of, pairs_of
 from stereometer.wings.people.kinds.survey import MIDDLE, NOTHING, read_traits
+from stereometer.wings.people.kinds.writing import FIELDS
 from stereometer.wings.people.pages.app import Limits, make_app
 from stereometer.wings.people.participation import Participation
 from stereometer.wings.people.secrets import invitation
@@ -114,6 +115,11 @@ PAIRS = (
     ("physical-appearance", "short guard", "tall guard", "was not noticed."),
 )
 WORDS = ("quiet", "loud", "wooden"), ("gentle", "stern", "square"), ("tidy", "messy", "salty")
+ACROSS = {
+    "stereotype": "As always, everything was {}.",
+    "anti_stereotype": "For once, everything was {}.",
+    "unrelated": "The box under the bridge is {}.",
+}
 
 
 def hashed_mean(group: str, trait: str) -> float:
@@ -199,23 +205,12 @@ def _of_themselves(seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
 
 
 def _write_cat(study: Study, seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
-    stereotype, against, unrelated = memory.lot.choice(WORDS)
+    words = dict(zip(FIELDS, memory.lot.choice(WORDS), strict=True))
     number, term = memory.lot.randint(2, 90), seen.heading
-    within = next(iter(seen.controls)) != "context"
-    if within:
-        context = f"On day {number} the {term} next door was BLANK as ever."
-        return {
-            "stereotype": stereotype,
-            "anti_stereotype": against,
-            "unrelated": unrelated,
-            "context": context,
-        }
-    return {
-        "context": f"The {term} from number {number} came in.",
-        "stereotype": f"As always, everything was {stereotype}.",
-        "anti_stereotype": f"For once, everything was {against}.",
-        "unrelated": f"The box under the bridge is {unrelated}.",
-    }
+    if next(iter(seen.controls)) != "context":
+        return words | {"context": f"On day {number} the {term} next door was BLANK as ever."}
+    texts = {name: ACROSS[name].format(word) for name, word in words.items()}
+    return texts | {"context": f"The {term} from number {number} came in."}
 
 
 def _write_pair(study: Study, seen: SeenForm, memory: VisitMemory) -> dict[str, str]:

@@ -9,28 +9,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel
 from sqlalchemy import Connection, select, update
 
 from stereometer.core.errors import DataError, UsageError
-from stereometer.core.files import read_text
+from stereometer.core.files import read_text, replacing_folder
 from stereometer.core.tables import empty_file
 from stereometer.wings.people.config import Config, line_of, read_config
 from stereometer.wings.people.database import Database, open_database, versions
 from stereometer.wings.people.kinds import kind_called
-from stereometer.wings.people.kinds.kind import WRITERS, Kind, Respondent, Unit
+from stereometer.wings.people.kinds.kind import WRITERS, Kind, KindOptions, Respondent, Unit
 from stereometer.wings.people.secrets import Secrets, read_secrets
 from stereometer.wings.people.texts import PARTS, WORDS, StudyTexts, read_texts
 
 T = TypeVar("T")
-O = TypeVar("O", bound=BaseModel)  # noqa: E741
+O = TypeVar("O", bound=KindOptions)  # noqa: E741
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,14 +235,10 @@ def revise(study: Study, url: str | None, now: float) -> tuple[int, list[str]]:
 
 def _freeze(connection: Connection, study: Study, number: int, now: float) -> int:
     """The copy first: a row whose copy is missing would leave people without their pages."""
-    folder = study.folder / FOLDER / str(number)
-    part = folder.with_name(f".{number}.part")
-    for left in (part, folder):  # of a try whose row was never stored
-        shutil.rmtree(left, ignore_errors=True)
-    for name, content in study.frozen.items():
-        (part / name).parent.mkdir(parents=True, exist_ok=True)
-        (part / name).write_bytes(content)
-    part.rename(folder)
+    with replacing_folder(study.folder / FOLDER / str(number)) as part:
+        for name, content in study.frozen.items():
+            (part / name).parent.mkdir(parents=True, exist_ok=True)
+            (part / name).write_bytes(content)
     files = json.dumps(digests(study))
     connection.execute(versions.insert().values(number=number, files=files, at=now))
     return number

@@ -185,11 +185,7 @@ def reply(
         "created": int(time.time()),
         "model": model,
         "choices": [{"index": 0, **choice}],
-        "usage": {
-            "prompt_tokens": read,
-            "completion_tokens": wrote,
-            "total_tokens": read + wrote,
-        },
+        "usage": {"prompt_tokens": read, "completion_tokens": wrote, "total_tokens": read + wrote},
     }
 
 

@@ -12,9 +12,7 @@ from stereometer.wings.workers import shards as parts
 
 
 @verb
-def merge(
-    *shards: Annotated[str | Path, "Folders or files that `run --shard K/N` wrote."],
-) -> Told:
+def merge(*shards: Annotated[str | Path, "Folders or files that `run --shard K/N` wrote."]) -> Told:
     """Take in the answers of the parts of a run, made with --shard."""
     with Cache() as cache:
         merged = parts.merge([Path(shard) for shard in shards], cache)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from stereometer.kinds.cats import files as cat_files
 from stereometer.kinds.cats.items import LABELS, Cat
@@ -18,6 +18,7 @@ from stereometer.wings.people.fields import ChoiceField, Form
 from stereometer.wings.people.kinds.kind import (
     Defaults,
     Judging,
+    KindOptions,
     Page,
     Respondent,
     StudySource,
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
 OFFERED = (*LABELS, "related")
 
 
-class JudgeCatsOptions(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class JudgeCatsOptions(KindOptions):
     agree: int = Field(3, ge=2, description="how many must give an association the same label")
 
 
@@ -118,9 +117,7 @@ WORDINGS = {
 """The types that each data set's wording offers, and the words for them."""
 
 
-class JudgePairsOptions(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class JudgePairsOptions(KindOptions):
     wording: Literal["crows-pairs", "stereoset"] = Field(
         "crows-pairs", description='or "stereoset"'
     )

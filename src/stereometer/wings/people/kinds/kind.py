@@ -11,28 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from stereometer.core.errors import DataError
 from stereometer.core.shapes.sentences import unique
 from stereometer.core.tables import read_table
 from stereometer.kinds.cats.items import Cat
 from stereometer.kinds.pairs.items import Pair
-from stereometer.wings.people.fields import (
-    CHOICES,
-    NO_ANSWER,
-    NUMBERS,
-    TEXTS,
-    ChoiceField,
-    Form,
-    FormField,
-    NumberField,
-    TextField,
-)
+from stereometer.wings.people.fields import Form, TextField, question
 
 if TYPE_CHECKING:
     from stereometer.wings.people.study import Study
-    from stereometer.wings.people.texts import StudyTexts
 
 WRITERS = "writers.csv"
 WRITER_COLUMNS = ("item", "writer")
@@ -135,6 +124,12 @@ class Defaults:
     demographics: tuple[str, ...] = ()
 
 
+class KindOptions(BaseModel):
+    """The section of study.toml that carries a kind's name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 class Kind(ABC):
     """A kind of study; one that is written or judged page by page says little more than `page`."""
 
@@ -145,8 +140,7 @@ class Kind(ABC):
     """What its units are, in the plural."""
     leaves: ClassVar[str]
     """What its answers are like, for the data statement."""
-    options: ClassVar[type[BaseModel]]
-    """The section of study.toml that carries the kind's name."""
+    options: ClassVar[type[KindOptions]]
     defaults: ClassVar[Defaults]
     materials: ClassVar[Sequence[str]]
     """Files that the folder must have."""
@@ -244,19 +238,7 @@ COMMENTS = "comments"
 
 def last_pages(study: Study, person: Respondent) -> Sequence[Page]:
     texts = study.texts(person.language)
-    questions = [_question(texts, name) for name in study.config.demographics]
+    questions = [question(name, texts.word) for name in study.config.demographics]
     comments = TextField(COMMENTS, texts.word("comments"), 2000, required=False, rows=5)
     pages = [Page(DEMOGRAPHICS, "demographics.html", Form(questions))] if questions else []
     return [*pages, Page(COMMENTS, "comments.html", Form([comments]))]
-
-
-def _question(texts: StudyTexts, name: str) -> FormField:
-    label = texts.word(f"demographics_{name}")
-    if name in NUMBERS:
-        return NumberField(name, label, *NUMBERS[name], withhold=texts.word("prefer_not_to_say"))
-    if name in TEXTS:
-        withhold = texts.word("prefer_not_to_say")
-        return TextField(name, label, TEXTS[name], required=False, withhold=withhold)
-    words = [(value, texts.word(f"{name}_{value.replace('-', '_')}")) for value in CHOICES[name]]
-    options = (*words, (NO_ANSWER, texts.word("prefer_not_to_say")))
-    return ChoiceField(name, label, options, required=False)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rapidfuzz.distance import OSA
 
 from stereometer.core.errors import did_you_mean
@@ -21,6 +21,7 @@ from stereometer.wings.people.kinds.kind import (
     INSTRUCTIONS,
     Defaults,
     Kind,
+    KindOptions,
     Page,
     Respondent,
     StudySource,
@@ -38,9 +39,7 @@ SHORT = 3
 """Letters of a name that may only be exchanged."""
 
 
-class GroupSurveyOptions(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class GroupSurveyOptions(KindOptions):
     society: str = Field(SOCIETY, description="whose view is asked for")
     groups: tuple[str, ...] = Field(
         (), description="those of groups.csv that are rated; all where none is named"

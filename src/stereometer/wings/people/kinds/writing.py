@@ -9,25 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from rapidfuzz.distance import Levenshtein
 
 from stereometer.core.files import read_text
 from stereometer.core.tables import read_table
 from stereometer.kinds.cats.items import BLANK, LABELS, Candidate, Cat
 from stereometer.kinds.pairs.items import DIRECTIONS, Pair
-from stereometer.wings.people.fields import (
-    ChoiceField,
-    Complaints,
-    Form,
-    FormField,
-    TextField,
-    Values,
-    tidy,
-)
+from stereometer.wings.people.fields import ChoiceField, Form, TextField, Values, tidy
 from stereometer.wings.people.kinds.kind import (
     Defaults,
     Kind,
+    KindOptions,
     Page,
     Respondent,
     StudySource,
@@ -54,9 +47,7 @@ GAP = re.compile(rf"\b{BLANK}\b", re.ASCII)
 """A word of its own among Latin letters; Chinese and Japanese put no space around it."""
 
 
-class WriteCatsOptions(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class WriteCatsOptions(KindOptions):
     tasks: tuple[Literal["intrasentence", "intersentence"], ...] = Field(
         ("intrasentence", "intersentence"), description=""
     )
@@ -114,7 +105,7 @@ class WriteCats(Kind):
 WRITE_CATS = WriteCats()
 
 
-def _cat_rule(term: str, within: bool, values: Values) -> Complaints:
+def _cat_rule(term: str, within: bool, values: Values) -> Mapping[str, str]:
     if within and len(GAP.findall(str(values["context"]))) != 1:
         return {"context": "one_blank"}
     if term.casefold() not in str(values["context"]).casefold():
@@ -157,9 +148,7 @@ On the first day of the course everybody said who they were.
 """
 
 
-class WritePairsOptions(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class WritePairsOptions(KindOptions):
     wanted: int = Field(40, ge=1, description="pairs to be written in all")
     warn_above: int = Field(13, ge=1, description="edit distance, in characters")
     refuse_above: int = Field(25, ge=1, description="")
@@ -200,12 +189,12 @@ class WritePairs(Kind):
         options, word = study.options(WritePairsOptions), study.texts(person.language).word
         directions = tuple((name, word(f"direction_{name}")) for name in DIRECTIONS)
         types = tuple((name, word(f"type_{name.replace('-', '_')}")) for name in TYPES)
-        fields: list[FormField] = [
+        fields = (
             TextField("first", word("pair_first"), options.most_characters, rows=2),
             TextField("second", word("pair_second"), options.most_characters, rows=2),
             ChoiceField("direction", word("pair_direction"), directions),
             ChoiceField("type", word("pair_type"), types),
-        ]
+        )
         prompts = study.cached(read_prompts)
         earlier = [
             person.answers[key]["type"] for key in person.answers if key.startswith("write-")
@@ -224,7 +213,7 @@ class WritePairs(Kind):
             "of": len(person.units),
         }
 
-        def rule(values: Values) -> Complaints:
+        def rule(values: Values) -> Mapping[str, str]:
             distance = Levenshtein.distance(values["first"], values["second"])
             if distance == 0:
                 return {"second": "same_sentence"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from starlette.responses import HTMLResponse, Response
 
 from stereometer.wings.people.config import OUTCOMES
@@ -21,7 +21,7 @@ from stereometer.wings.people.texts import StudyTexts
 def environment() -> Environment:
     return Environment(
         loader=PackageLoader("stereometer.wings.people.pages"),
-        autoescape=True,
+        autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
         auto_reload=False,
         trim_blocks=True,
