@@ -31,12 +31,8 @@ from stereometer.core.types.document import Document, typed
 from stereometer.core.types.shown import Told
 from stereometer.wings.board.seals import sign
 
-MANIFEST, RESULT, SCORES, SIGNATURE = (
-    "manifest.json",
-    "result.json",
-    "scores.jsonl",
-    "manifest.json.sig",
-)
+MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
+RESULT, SCORES = "result.json", "scores.jsonl"
 MEGABYTE = 1024**2
 LARGEST = {
     MANIFEST: MEGABYTE // 16,

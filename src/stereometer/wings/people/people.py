@@ -179,20 +179,9 @@ def least_filled(
 def lease(
     connection: Connection, participant: str, names: Sequence[str], expires_at: float
 ) -> None:
-    if names:
-        connection.execute(
-            leases.insert(),
-            [
-                {
-                    "participant": participant,
-                    "unit": name,
-                    "place": place,
-                    "state": OPEN,
-                    "expires_at": expires_at,
-                }
-                for place, name in enumerate(names, 1)
-            ],
-        )
+    each = {"participant": participant, "state": OPEN, "expires_at": expires_at}
+    rows = [{**each, "unit": name, "place": place} for place, name in enumerate(names, 1)]
+    connection.execute(leases.insert(), rows)
 
 
 def renew(

@@ -86,28 +86,6 @@ def new(
 
 
 @verb
-def serve(
-    folder: Folder,
-    *,
-    host: Annotated[str, "Address to listen on; only this machine can reach the default."] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, "Port to listen on."] = 8000,
-    name: Annotated[Sequence[str], "Host name that people use; may be repeated."] = (),
-    database: Database = None,
-    https: Annotated[bool, "People come over HTTPS, through a proxy: send secure cookies."] = False,
-    proxy: Annotated[
-        Sequence[str], "Address of a proxy whose forwarded addresses are trusted; may be repeated."
-    ] = (),
-    announce: Callable[[str], None] = LOG.warning,
-) -> None:
-    """Serve a study until it is stopped; `announce` gets its addresses."""
-    from stereometer.wings.people.pages.app import serve_study
-
-    serve_study(Path(folder), host, port, tuple(name), database, https, tuple(proxy), announce)
-
-
-@verb
 def check(
     folder: Folder,
     *,

@@ -4,11 +4,11 @@ when a page cannot be shown, and the server that puts them together."""
 from __future__ import annotations
 
 import ipaddress
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import uvicorn
 from fastapi import FastAPI
@@ -20,6 +20,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from stereometer.core.errors import DataError, UsageError
+from stereometer.core.options import verb
 from stereometer.wings.people.database import open_database
 from stereometer.wings.people.pages import admin, participant
 from stereometer.wings.people.pages.participant import Cookies, wanted_language
@@ -27,9 +28,9 @@ from stereometer.wings.people.pages.showing import notice_page, render_everythin
 from stereometer.wings.people.participation import OtherVisit, Participation
 from stereometer.wings.people.secrets import new_admin_token, read_secrets
 from stereometer.wings.people.study import Study, open_answers, open_study
+from stereometer.wings.people.verbs import LOG, Database, Folder
 from stereometer.wings.serving.limits import AddressLimit, BodyLimit, RateLimit, SecurityHeaders
 
-LOG = logging.getLogger("stereometer")
 NO_PAGE = (404, 405)
 TOO_OFTEN = 429
 NOT_NOW = 503
@@ -116,41 +117,48 @@ def participation_of(folder: Path, database: str | None = None) -> Participation
     return Participation(study, open_database(study.folder, database))
 
 
-def serve_study(
-    folder: Path,
-    host: str,
-    port: int,
-    names: tuple[str, ...],
-    database: str | None,
-    https: bool,
-    proxies: tuple[str, ...],
-    say: Callable[[str], None],
+@verb
+def serve(
+    folder: Folder,
+    *,
+    host: Annotated[str, "Address to listen on; only this machine can reach the default."] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, "Port to listen on."] = 8000,
+    name: Annotated[Sequence[str], "Host name that people use; may be repeated."] = (),
+    database: Database = None,
+    https: Annotated[bool, "People come over HTTPS, through a proxy: send secure cookies."] = False,
+    proxy: Annotated[
+        Sequence[str], "Address of a proxy whose forwarded addresses are trusted; may be repeated."
+    ] = (),
+    announce: Callable[[str], None] = LOG.warning,
 ) -> None:
+    """Serve a study until it is stopped; `announce` gets its addresses."""
     try:
         loopback = ipaddress.ip_address(host).is_loopback
     except ValueError:
         loopback = host == "localhost"
-    if not loopback and not names:
+    if not loopback and not name:
         raise UsageError(
             f"--host {host} lets other machines in. The study must know the name they use, so that "
             "nobody can pretend to be it. Add --name study.example.org."
         )
     study = open_study(folder)
-    token = None if read_secrets(folder).admin_hash else new_admin_token(folder)
+    token = None if read_secrets(study.folder).admin_hash else new_admin_token(study.folder)
     render_everything(study)
     participation = Participation(study, open_answers(study, database))
-    address = f"http{'s' if https else ''}://{names[0] if names else f'{host}:{port}'}"
-    say(f"{participation.study.config.title}: {address}")
-    say(f"Researcher's page: {address}/admin")
+    address = f"http{'s' if https else ''}://{name[0] if name else f'{host}:{port}'}"
+    announce(f"{study.config.title}: {address}")
+    announce(f"Researcher's page: {address}/admin")
     if token:
-        say(f"Its token, shown only now: {token}")
-    app = make_app(participation, (*LOOPBACK, host, *names), https)
+        announce(f"Its token, shown only now: {token}")
+    app = make_app(participation, (*LOOPBACK, host, *name), https)
     uvicorn.run(
         app,
         host=host,
         port=port,
         log_level="warning",
         server_header=False,
-        proxy_headers=bool(proxies),
-        forwarded_allow_ips=list(proxies),
+        proxy_headers=bool(proxy),
+        forwarded_allow_ips=list(proxy),
     )
