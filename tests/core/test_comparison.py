@@ -708,6 +708,20 @@ def test_models_of_different_kinds_are_said_to_be(
     assert note in capsys.readouterr().out
 
 
+def test_a_difference_in_precision_is_said(made_up: Result) -> None:
+    full, half, server = (
+        dataclasses.replace(made_up, model=name, model_card={"family": family, "dtype": dtype})
+        for name, family, dtype in (
+            ("a", "causal", "float32"),
+            ("b", "causal", "bfloat16"),
+            ("c", "server", "unknown"),
+        )
+    )
+    assert family_notes([full, full, server]) == []
+    (note,) = family_notes([full, half, server])
+    assert "Precision differs: a in float32, b in bfloat16." in note
+
+
 @pytest.mark.long
 def test_systems_that_are_alike_are_told_apart_about_as_often_as_the_level_says() -> None:
     """Ten terms, the fewest that are drawn: at 5 %, at most 9 % of 300 sets in each metric (5.3 %

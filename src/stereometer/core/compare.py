@@ -189,15 +189,19 @@ LIKELIHOOD_FAMILIES = ("masked", "causal", "permuted")
 
 
 def family_notes(results: Sequence[Result]) -> list[str]:
-    """A note where one measure was computed in more than one way."""
-    families = {str(result.model_card.get("family")) for result in results}
-    kinds = sorted(families & set(LIKELIHOOD_FAMILIES))
-    if len(kinds) < 2:
-        return []
-    return [
+    """Notes where one measure was computed in more than one way, or in more than one precision."""
+    ours = [each for each in results if each.model_card.get("family") in LIKELIHOOD_FAMILIES]
+    kinds = sorted({str(each.model_card["family"]) for each in ours})
+    used = {str(each.model_card.get("dtype")) for each in ours}
+    said = dict.fromkeys(f"{each.model} in {each.model_card.get('dtype')}" for each in ours)
+    notes = {
         f"These are models of different kinds ({', '.join(kinds)}). The measure is computed from "
-        "what each can answer (docs/methods.md): part of a difference may be the way of scoring."
-    ]
+        "what each can answer (docs/methods.md): part of a difference may be the way of "
+        "scoring.": kinds,
+        f"Precision differs: {', '.join(said)}. Part of a small difference may be rounding; "
+        "measured with one --dtype it is not.": used,
+    }
+    return [note for note, different in notes.items() if len(different) > 1]
 
 
 def compared(

@@ -233,7 +233,15 @@ Models = Annotated[
 class InFullPrecision(TypedDict, total=False):
     """How a model on this machine is loaded, in float32."""
 
-    device: Annotated[str, Option("Where a model runs: cpu, cuda, mps ...", LOADING, default="cpu")]
+    device: Annotated[
+        str,
+        Option(
+            "Where a model runs: cpu, cuda, cuda:1, gpus for all together ...; auto is a GPU that "
+            "stands idle and holds it, else the CPU.",
+            LOADING,
+            default="auto",
+        ),
+    ]
     threads: Annotated[int | None, Option("CPU threads that a model may use.", LOADING, least=1)]
     allow_pickle: Annotated[
         bool,
@@ -254,9 +262,10 @@ class Loading(InFullPrecision, total=False):
     dtype: Annotated[
         str,
         Option(
-            "Precision of the weights; results say so if it is not float32.",
+            "Precision of the weights: float32, bfloat16 ...; auto is float32, or bfloat16 where "
+            "only that fits on a GPU. Results say so if it is not float32.",
             LOADING,
-            default="float32",
+            default="auto",
         ),
     ]
     option: Annotated[

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from transformers import AutoModelForMaskedLM
 
 from stereometer.core.errors import ModelError
-from stereometer.models.local.checkpoint import SPREAD, LoadingOptions, load
+from stereometer.models.local.checkpoint import LoadingOptions, load
 from stereometer.models.local.checks import check_layout
 from stereometer.models.local.forward import (
     CPU_TOKENS,
@@ -26,6 +26,7 @@ from stereometer.models.local.forward import (
     free_memory,
     logprobs,
 )
+from stereometer.models.local.places import SPREAD
 from tests.builders.models.zoo import Zoo
 
 GB = 2**30

@@ -199,6 +199,8 @@ def test_a_name_on_the_hub_is_known_by_its_cached_files(
 
     assert known("org/small")
     assert known(f"org/small@{commit}")
+    assert open_model("org/small").card.settings["commit"] == commit
+    assert open_model("org/small").card.identity == open_model(str(bert)).card.identity
     assert known("org/large") is None
     assert known(f"org/small@{'b' * 40}") is None
 

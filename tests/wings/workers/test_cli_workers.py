@@ -105,7 +105,7 @@ def test_a_worker_gets_its_gpus_as_a_device() -> None:
 
     spec = ModelSpec("m:o", "x", LoadingOptions())
     devices = [worker_spec(spec, 1, gpus).options.device for gpus in (0, 1, 2)]
-    assert devices == ["cpu", "cuda", "auto"]
+    assert devices == ["cpu", "cuda", "gpus"]
 
 
 def test_workers_share_the_gpus_that_this_process_was_given(

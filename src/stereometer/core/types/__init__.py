@@ -6,6 +6,7 @@ answers requests and knows nothing of stereotypes.
 """
 
 from stereometer.core.types.backend import KEPT_TOGETHER as KEPT_TOGETHER
+from stereometer.core.types.backend import ORIGIN as ORIGIN
 from stereometer.core.types.backend import Abilities as Abilities
 from stereometer.core.types.backend import Backend as Backend
 from stereometer.core.types.backend import Charges as Charges

@@ -10,6 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 from stereometer.core.types.document import digest_of
 from stereometer.core.types.requests import Answer, Encoding, Request
 
+ORIGIN = "commit"
+"""The setting that says where weights came from, and nothing of what they are."""
+
 
 @dataclass(frozen=True)
 class ModelCard:
@@ -30,9 +33,8 @@ class ModelCard:
     @cached_property
     def identity(self) -> str:
         """What a cached answer depends on besides the request."""
-        return digest_of(
-            [self.backend, self.digest, self.tokenizer_digest, self.dtype, dict(self.settings)]
-        )
+        settings = {name: value for name, value in self.settings.items() if name != ORIGIN}
+        return digest_of([self.backend, self.digest, self.tokenizer_digest, self.dtype, settings])
 
 
 KEPT_TOGETHER = 512

@@ -10,8 +10,9 @@ import inspect
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from stereometer.models.local.checks import (
     unused_weights,
 )
 from stereometer.models.local.files import (
+    COMMIT,
     CONFIG,
     check_depth,
     check_named_files,
@@ -35,9 +37,9 @@ from stereometer.models.local.files import (
     near,
     weights_digest,
 )
+from stereometer.models.local.places import AUTO, BYTES, SPREAD, settled, too_small
+from stereometer.models.local.quantised import Quantisation, check_quantisation, quantisation_of
 
-SPREAD = "auto"
-"""The device of a model that is laid over all GPUs a process has."""
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 
 
@@ -45,8 +47,8 @@ DTYPES = ("float32", "float64", "bfloat16", "float16")
 class LoadingOptions:
     """How a model is loaded; what is not the default is named in the result."""
 
-    device: str = "cpu"
-    dtype: str = "float32"
+    device: str = AUTO
+    dtype: str = AUTO
     threads: int | None = None
     allow_pickle: bool = False
     trust_remote_code: bool = False
@@ -67,6 +69,7 @@ class Checkpoint:
     model: Any
     tokenizer: Any
     options: LoadingOptions
+    """As it was loaded: with a device and a precision."""
     quantized: str = ""
     """The storage of the weights where it is not their own precision, such as GGUF's Q4_1."""
     next_sentence: Any = None
@@ -75,6 +78,8 @@ class Checkpoint:
     """Weights of the file that the model does not use, besides heads for other tasks."""
     spec: str = ""
     """What opens it again."""
+    commit: str = ""
+    """The hub's, of the snapshot that was loaded; empty for other folders and files."""
 
     @cached_property
     def weights(self) -> str:
@@ -102,41 +107,32 @@ def load(
     quiet()
     import torch
 
-    if options.dtype not in DTYPES:
+    if options.dtype not in (AUTO, *DTYPES):
         raise ModelError(
-            f"There is no dtype '{options.dtype}'. The choices are {', '.join(DTYPES)}. float32 "
-            "is the default."
+            f"There is no dtype '{options.dtype}'. The choices are {', '.join(DTYPES)}. Left out, "
+            "it is float32 where the model fits."
         )
     if options.threads:
         torch.set_num_threads(options.threads)
     source, extra = _source(spec)
     try:
-        family, model, tokenizer, own, unused = _loaded(
-            spec, source, extra, options, choose or _family
-        )
+        found = _loaded(spec, source, extra, options, choose or _family)
     except ModelError:
         raise
     except Exception as error:
         raise _explained(spec, error) from None
-    for part in (model, own):
+    for part in (found.model, found.next_sentence):
         if part is not None:
-            part.eval()
-            if options.device == SPREAD:
-                check_layout(spec, getattr(part, "hf_device_map", {}))
-            else:
-                _move(part, options.device)
-            part.requires_grad_(False)
-    if is_permuted(model):
-        family = "permuted"
-    stored = _storage(source, extra)
-    called, again = name or name_of(spec), name or spec
-    return Checkpoint(called, family, model, tokenizer, options, stored, own, unused, again)
+            _place(spec, part, found)
+            part.eval().requires_grad_(False)
+    family = "permuted" if is_permuted(found.model) else found.family
+    return replace(found, name=name or name_of(spec), family=family, spec=name or spec)
 
 
 def _loaded(
     spec: str, source: str, extra: Mapping[str, Any], options: LoadingOptions, choose: Choose
-) -> tuple[str, Any, Any, Any, tuple[str, ...]]:
-    """Family, model, tokenizer, the model with its own next-sentence head, and what is unused."""
+) -> Checkpoint:
+    """Everything but its place on a device."""
     import torch
     from huggingface_hub import snapshot_download
     from transformers import AutoConfig, AutoTokenizer
@@ -144,23 +140,58 @@ def _loaded(
     common = {**extra, "trust_remote_code": options.trust_remote_code}
     config = AutoConfig.from_pretrained(source, **common)
     family, loader = choose(config, spec)
-    if "gguf_file" not in extra:
+    is_gguf = "gguf_file" in extra
+    stored = None if is_gguf else quantisation_of(config)
+    check_quantisation(spec, stored)
+    commit = ""
+    if not is_gguf:
         if not Path(folder := source).is_dir():
             # The small files of a model on the hub are looked at before they are used.
             files = [CONFIG, "*.index.json", *TOKENIZER_FILES]
             folder = snapshot_download(source, allow_patterns=files, **extra)
+            common["revision"] = Path(folder).name
         _check_files(spec, Path(folder), config, options)
+        commit = Path(folder).name if COMMIT.fullmatch(Path(folder).name) else ""
+    options = _settled(spec, options, stored, loader, config)
     tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **common)
-    if "gguf_file" not in extra:
+    if not is_gguf:
         common["use_safetensors"] = None if options.allow_pickle else True
     common["dtype"] = getattr(torch, options.dtype)
-    spread = {"device_map": SPREAD} if options.device == SPREAD else {}
+    spread = _laid_out(options, stored)
     model, report = loader.from_pretrained(source, output_loading_info=True, **common, **spread)
     check_weights(spec, report)
     unused = unused_weights(spec, report, model)
     check_tokenizer(spec, tokenizer, model)
     own = None if spread else _with_own_head(source, model, report, common)
-    return family, model, tokenizer, own, unused
+    kept = str(stored) if stored else _storage(source, extra)
+    return Checkpoint(spec, family, model, tokenizer, options, kept, own, unused, commit=commit)
+
+
+def _settled(
+    spec: str, options: LoadingOptions, stored: Quantisation | None, loader: Any, config: Any
+) -> LoadingOptions:
+    """With a device and a precision that the model fits into; one in few bits has its own."""
+    import torch
+
+    @cache
+    def parameters() -> int:
+        with torch.device("meta"):
+            trusted = {"trust_remote_code": options.trust_remote_code}
+            return int(loader.from_config(deepcopy(config), **trusted).num_parameters())
+
+    def size(dtype: str) -> int:
+        return parameters() * stored.bits // 8 if stored else parameters() * BYTES[dtype]
+
+    if stored and options.dtype == AUTO:
+        options = replace(options, dtype=stored.dtype)
+    return settled(options, spec, size)
+
+
+def _laid_out(options: LoadingOptions, stored: Quantisation | None) -> dict[str, Any]:
+    """How the loader places a model itself: over GPUs, or weights that cannot be moved later."""
+    if options.device == SPREAD:
+        return {"device_map": "auto"}
+    return {"device_map": {"": options.device}} if stored else {}
 
 
 def _check_files(spec: str, folder: Path, config: Any, options: LoadingOptions) -> None:
@@ -205,7 +236,16 @@ def _with_own_head(
     return own
 
 
-def _move(model: Any, device: str) -> None:
+def _place(spec: str, model: Any, found: Checkpoint) -> None:
+    """Where it is not there already."""
+    device = found.options.device
+    if device == SPREAD:
+        check_layout(spec, getattr(model, "hf_device_map", {}))
+    elif not hasattr(model, "hf_device_map"):
+        _move(spec, model, device)
+
+
+def _move(spec: str, model: Any, device: str) -> None:
     if device.split(":")[0] == "meta":
         raise ModelError(
             "The device 'meta' cannot be used: it holds no numbers. Nothing can be computed on "
@@ -213,7 +253,9 @@ def _move(model: Any, device: str) -> None:
         )
     try:
         model.to(device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, AssertionError, NotImplementedError, ValueError) as error:
+        if "out of memory" in str(error):
+            raise too_small(spec, device) from None
         raise ModelError(
             f"The device '{device}' cannot be used: {first_line(error)}. Name an available "
             "device, such as cpu."
@@ -286,6 +328,8 @@ def is_permuted(model: Any) -> bool:
 
 def _explained(spec: str, error: Exception) -> ModelError:
     text = first_line(error)
+    if "out of memory" in text:
+        return too_small(spec, "cuda")
     if "no file named" in text and Path(spec).is_dir() and not any(Path(spec).glob("*.bin")):
         return ModelError(
             f"{spec} holds no weights. It has a configuration and nothing else. Add "

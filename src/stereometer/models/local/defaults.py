@@ -25,7 +25,8 @@ from stereometer.models.local.files import write_folder
 
 VARIABLE = "STEREOMETER_MODELS"
 TRAINED = Path(__file__).parent / "minilm_mlm" / "trained.safetensors"
-PINNED_DTYPE = "float32"
+PLAIN = LoadingOptions(device="cpu", dtype="float32")
+"""How their weights are known."""
 LAYOUT = "2"
 """Part of the folder's name: raise it when what is made changes."""
 
@@ -83,7 +84,7 @@ class DefaultModel:
             if self.is_whole():
                 raise
             raise self._damaged() from None
-        if not self.is_whole(checkpoint if options.dtype == PINNED_DTYPE else None):
+        if not self.is_whole(checkpoint if checkpoint.options.dtype == PLAIN.dtype else None):
             raise self._damaged()
         return checkpoint
 
@@ -91,7 +92,7 @@ class DefaultModel:
         """Whether the folder holds the weights that belong there; `loaded` are they, if they are
         in memory already."""
         try:
-            return (loaded or load(str(self.folder))).weights == self.weights
+            return (loaded or load(str(self.folder), PLAIN)).weights == self.weights
         except ModelError:
             return False
 
@@ -166,7 +167,7 @@ def _pip(requirement: str) -> None:
 
 
 def _from_gguf(source: Path, folder: Path) -> None:
-    checkpoint = load(str(source))
+    checkpoint = load(str(source), PLAIN)
     write_folder(checkpoint.model, checkpoint.tokenizer, folder)
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from stereometer.core.errors import ModelError, did_you_mean
 from stereometer.core.types import digest_of
 from stereometer.core.types.names import ModelName, name_of
+from stereometer.models.local.places import what_decides
 
 if TYPE_CHECKING:
     from stereometer.models.local.checkpoint import LoadingOptions
@@ -219,7 +220,8 @@ def fingerprint(
         return None
     heads = [("head", head) for head in (Path(options.head), beside) if head and head.is_file()]
     marks = marks_of([*files, *heads])
-    read = [LAYOUT, *map(version, READERS), asdict(replace(options, head="")), *more]
+    how = [asdict(replace(options, head="")), *what_decides(options)]
+    read = [LAYOUT, *map(version, READERS), *how, *more]
     return None if marks is None else digest_of([spec, name_of(spec), read, marks])
 
 

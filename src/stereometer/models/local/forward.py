@@ -21,8 +21,9 @@ import torch
 from torch import Tensor
 
 from stereometer.core.errors import ModelError
-from stereometer.models.local.batches import shrinking
+from stereometer.models.local.batches import is_shortage, shrinking
 from stereometer.models.local.files import first_line
+from stereometer.models.local.places import too_small
 
 LOG = logging.getLogger("stereometer")
 CPU_TOKENS = 4096
@@ -126,6 +127,8 @@ class SplitModel:
         try:
             called = self._called()
         except RuntimeError as error:
+            if is_shortage(error):
+                raise too_small("The model", self.device) from None
             dtype = str(self.dtype).removeprefix("torch.")
             remedy = "Choose another model" if dtype == "float32" else "Try --dtype float32"
             raise ModelError(

@@ -16,6 +16,7 @@ from torch import Tensor
 from stereometer.core.stats.set_distance import set_distances
 from stereometer.core.types import (
     HIDDEN,
+    ORIGIN,
     SET_DISTANCES,
     WORD_MASSES,
     Abilities,
@@ -43,6 +44,7 @@ from stereometer.models.local.forward import (
 )
 from stereometer.models.local.generation import template_of
 from stereometer.models.local.lean.choice import Trunk
+from stereometer.models.local.places import CPU
 from stereometer.models.local.tokens import (
     NAMED,
     NEITHER,
@@ -333,6 +335,7 @@ class LanguageModel(ABC):
                 "parameters": self.model.num_parameters(),
                 "config": self.config,
                 **self.tokens.settings,
+                **({ORIGIN: point.commit} if point.commit else {}),
                 **template,
                 **self.added,
             },
@@ -346,6 +349,8 @@ def _loading_notes(checkpoint: Checkpoint) -> Iterator[str]:
         yield f"Weights were stored as {quantized} and are not those of the full model."
     if options.dtype != "float32":
         yield f"Computed in {options.dtype}, not float32."
+    if options.device != CPU:
+        yield f"Computed on {options.device}."
     if checkpoint.unused:
         yield unused_note(checkpoint.unused)
     if options.allow_pickle:

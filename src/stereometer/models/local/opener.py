@@ -91,7 +91,8 @@ class CheckpointOpener(Opener):
 
 def _with_head_asked_for(backend: LanguageModel, options: LoadingOptions) -> LanguageModel:
     """Only where it can read other states than the base's."""
-    backend.checkpoint = backend.checkpoint.described(options=options)
+    how = replace(backend.checkpoint.options, head=options.head)
+    backend.checkpoint = backend.checkpoint.described(options=how)
     if options.head and not backend.own_states:
         raise ModelError(
             f"{backend.checkpoint.name} has no use for a head. The head reads states, which this "

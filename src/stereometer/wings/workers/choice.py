@@ -182,10 +182,11 @@ def _ray_crew(chosen: Hands, spec: ModelSpec) -> Crew:
 
 
 def worker_spec(spec: ModelSpec, threads: int, gpus: int) -> ModelSpec:
-    """The model on what a worker has: its threads, its GPU, or all of its GPUs together."""
+    """The model on what a worker has: its threads, its GPU, or all of its GPUs together; without
+    any, workers do not look for one, which they would all take."""
     changes: dict[str, Any] = {"threads": threads}
-    if gpus:
-        changes["device"] = "cuda" if gpus == 1 else "auto"
+    if gpus or getattr(spec.options, "device", "") == "auto":
+        changes["device"] = ("cpu", "cuda")[gpus] if gpus < 2 else "gpus"
     known: Mapping[str, Any] = getattr(spec.options, "__dataclass_fields__", {})
     changes = {name: value for name, value in changes.items() if name in known}
     return replace(spec, options=replace(spec.options, **changes)) if changes else spec
