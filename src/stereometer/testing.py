@@ -32,6 +32,7 @@ from stereometer.core.types import (
     MaskedTokens,
     Measure,
     NextTokens,
+    Options,
     Request,
     Score,
     Scorer,
@@ -51,7 +52,8 @@ TEXTS = (
     "two  spaces",
 )
 KINDS = {
-    kind.kind for kind in (WholeText, Continuation, Follows, MaskedTokens, CausalTokens, Generate)
+    kind.kind
+    for kind in (WholeText, Continuation, Follows, MaskedTokens, CausalTokens, Generate, Options)
 }
 
 
@@ -70,6 +72,8 @@ def sample_requests(backend: Backend) -> dict[str, Request]:
                 Generate(first, temperature=temperature, max_tokens=4, repeat=repeat)
                 for temperature, repeat in ((0, 0), (1, 0), (1, 1))
             ]
+        if Options.kind in backend.abilities.kinds:
+            requests.append(Options(f"{first}\nA. yes\nB. no\nAnswer:"))
         if backend.abilities.kinds & {MaskedTokens.kind, CausalTokens.kind}:
             requests += _token_requests(backend, backend.encode(first))
     return {request.key: request for request in requests}

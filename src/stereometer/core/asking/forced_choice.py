@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from stereometer.core.asking.conversation import Conversation, filled_in, packaged
+from stereometer.core.asking.conversation import Conversation, filled_in
 from stereometer.core.asking.habits import (
     chosen,
     first_position,
@@ -21,6 +21,7 @@ from stereometer.core.asking.habits import (
     withheld,
 )
 from stereometer.core.asking.reading import read
+from stereometer.core.asking.wordings import FIRST, wording
 from stereometer.core.methods.declared import Bound, Declared, answers_of
 from stereometer.core.types import (
     Backend,
@@ -39,14 +40,14 @@ from stereometer.core.types import (
 
 MOST_TOKENS = 8
 WITHIN, ACROSS = "sentence", "next-sentence"
-"""The two templates: two sentences, or two ways to go on after a context."""
+"""Two tasks: two sentences, or two ways to go on after a context."""
 
 Comparison = tuple[str, str]
 """Two candidates by name, in the order in which they are compared."""
 
 
 def template(name: str) -> str:
-    return packaged(__package__, "templates", f"{name}.txt")
+    return wording(name, FIRST).template()
 
 
 def prompt(name: str, first: str, second: str, context: str = "") -> str:

@@ -42,9 +42,11 @@ from stereometer.core.types.requests import BOUNDARY as BOUNDARY
 from stereometer.core.types.requests import FILTERED as FILTERED
 from stereometer.core.types.requests import HIDDEN as HIDDEN
 from stereometer.core.types.requests import NO_ROOM as NO_ROOM
+from stereometer.core.types.requests import NO_TOKEN as NO_TOKEN
 from stereometer.core.types.requests import NOT_FINITE as NOT_FINITE
 from stereometer.core.types.requests import SET_DISTANCES as SET_DISTANCES
 from stereometer.core.types.requests import TOO_LONG as TOO_LONG
+from stereometer.core.types.requests import UNNAMED as UNNAMED
 from stereometer.core.types.requests import UNWRITTEN as UNWRITTEN
 from stereometer.core.types.requests import WORD_MASSES as WORD_MASSES
 from stereometer.core.types.requests import Answer as Answer
@@ -57,6 +59,7 @@ from stereometer.core.types.requests import Generate as Generate
 from stereometer.core.types.requests import MaskedBlank as MaskedBlank
 from stereometer.core.types.requests import MaskedTokens as MaskedTokens
 from stereometer.core.types.requests import NextTokens as NextTokens
+from stereometer.core.types.requests import Options as Options
 from stereometer.core.types.requests import Request as Request
 from stereometer.core.types.requests import Row as Row
 from stereometer.core.types.requests import SpanVectors as SpanVectors

@@ -4,7 +4,7 @@ answer is rows of numbers or a text."""
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Protocol, TypeAlias
@@ -13,6 +13,8 @@ from stereometer.core.types.document import digest_of
 
 UNKEYED = ("key", "counted", "abandoned")
 """What does not make a request another request."""
+SINCE = ("top",)
+"""What came later: at its default it makes no other key, so that answers stay known."""
 
 
 class _Keyed:
@@ -23,7 +25,11 @@ class _Keyed:
 
     @cached_property
     def key(self) -> str:
-        keyed = {name: value for name, value in vars(self).items() if name not in UNKEYED}
+        keyed = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in UNKEYED and (value or name not in SINCE)
+        }
         return digest_of([self.kind, keyed])
 
 
@@ -140,19 +146,44 @@ class Generate(_Keyed):
     stop: tuple[str, ...] = ()
     seed: int = 0
     repeat: int = 0
+    top: int = 0
+    """How many of the likeliest tokens at each place are named, where the model can: a row for each
+    place beside that of what was written, with the columns `token` and `logprob`."""
     abandoned: Callable[[], bool] = field(default=_never, compare=False)
     """Whether nobody waits for the text any more; a backend may then end it early."""
     kind: ClassVar[str] = "generate"
 
     @property
     def tokens(self) -> int:
-        return (
-            sum(
-                len(text.split())
-                for text in (self.prompt, *(content for _, content in self.messages))
-            )
-            + self.max_tokens
-        )
+        return _words(self.prompt, self.messages) + self.max_tokens
+
+
+def _words(prompt: str, messages: Iterable[tuple[str, str]]) -> int:
+    return sum(len(text.split()) for text in (prompt, *(content for _, content in messages)))
+
+
+@dataclass(frozen=True)
+class Options(_Keyed):
+    """The log-probability that what the model writes next is each option.
+
+    That is the sum over all tokens whose text, without white space around it, is the option. The
+    row has a `logprob` for each option, and `mass`, the probability that all of them hold together.
+    A server that names only its likeliest tokens may leave out an option, which then has at most
+    the probability of the last one named: that bound stands in the row, it is no part of the mass,
+    and the answer's end is UNNAMED.
+    """
+
+    prompt: str = ""
+    messages: tuple[tuple[str, str], ...] = ()
+    options: tuple[str, ...] = ("A", "B")
+    temperature: ClassVar[float] = 1.0
+    max_tokens: ClassVar[int] = 1
+    stop: ClassVar[tuple[str, ...]] = ()
+    kind: ClassVar[str] = "options"
+
+    @property
+    def tokens(self) -> int:
+        return _words(self.prompt, self.messages) + self.max_tokens
 
 
 HIDDEN = -1
@@ -214,6 +245,7 @@ Request: TypeAlias = (
     | MaskedTokens
     | CausalTokens
     | Generate
+    | Options
 )
 
 
@@ -244,6 +276,8 @@ class Answer:
 TOO_LONG, BOUNDARY = "longer than the model's window", "token-boundary"
 FILTERED, NO_ROOM = "filtered", "no room"
 NOT_FINITE = "a score is not a finite number"
+NO_TOKEN = "no token of the model is the option"
+UNNAMED = "option not among those that the server names"
 UNWRITTEN = (TOO_LONG, FILTERED, NO_ROOM)
 """Ends of an answer that has no answer of the model: the prompt did not fit, a filter held the text
 back, or the room was used up before the answer began, by thinking."""

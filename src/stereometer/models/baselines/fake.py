@@ -2,7 +2,8 @@
 
 The log-probability of a token is -(1 + (its id + the ids of its visible neighbours) % 97 / 10). A
 causal token sees its left neighbour only; a token in a blank sees everything that is not hidden.
-Token ids are the checksums of words. What it writes is one of the options in the prompt.
+Token ids are the checksums of words. What it writes is one of the options in the prompt; options
+that are asked for hold nine tenths of the probability, by checksums too.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
+from math import log
 from zlib import crc32
 
+from stereometer.core.asking.options import held
 from stereometer.core.types import (
     HIDDEN,
     SET_DISTANCES,
@@ -26,6 +29,7 @@ from stereometer.core.types import (
     MaskedTokens,
     ModelCard,
     NextTokens,
+    Options,
     Request,
     Row,
     SpanVectors,
@@ -35,7 +39,16 @@ from stereometer.core.types.backend import ForTesting
 
 VERSION = "1"
 DIMENSIONS = 6
-ANSWERED = (MaskedTokens, CausalTokens, Follows, Generate, MaskedBlank, NextTokens, SpanVectors)
+ANSWERED = (
+    MaskedTokens,
+    CausalTokens,
+    Follows,
+    Generate,
+    Options,
+    MaskedBlank,
+    NextTokens,
+    SpanVectors,
+)
 
 
 class Fake(ForTesting):
@@ -82,6 +95,8 @@ def _answer(request: Request) -> Answer:
     match request:
         case Generate():
             return Answer((), _written(request), "stop")
+        case Options():
+            return _weighed(request)
         case SpanVectors(ids, positions):
             return Answer(tuple({"vector": _vector(ids, at)} for at in positions))
         case MaskedBlank(ids, _, asked) | NextTokens(ids, asked):
@@ -123,6 +138,12 @@ def _vector(ids: tuple[int, ...], at: int) -> array[float]:
     """From checksums of all ids."""
     numbers = (_checksum(f"{ids}{at}{dimension}") for dimension in range(DIMENSIONS))
     return array("d", [number % 2001 / 1000 - 1 for number in numbers])
+
+
+def _weighed(request: Options) -> Answer:
+    asked = f"{request.prompt}{request.messages}"
+    weights = [1 + _checksum(digest_of([asked, option])) % 100 for option in request.options]
+    return held([log(0.9 * weight / sum(weights)) for weight in weights])
 
 
 def _written(request: Generate) -> str:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from stereometer.core.errors import ModelError
-from stereometer.core.types import Answer, CausalTokens, Generate
+from stereometer.core.types import Answer, CausalTokens, Generate, Options
 from stereometer.models.local.batches import (
     LARGEST,
     CausalText,
@@ -63,10 +63,12 @@ class Causal(LanguageModel):
         """Texts up to this length have shown that the first of them gives the right numbers."""
 
     def ways(self) -> Mapping[str, Way]:
+        writer = Writer(self.split, self.tokens)
         return {
             **self.blanks.next_ways(),
             CausalTokens.kind: self.causal_tokens,
-            Generate.kind: Writer(self.split, self.tokens).answer,
+            Generate.kind: writer.answer,
+            Options.kind: writer.answer,
         }
 
     def causal_tokens(self, requests: Asked) -> Iterator[tuple[str, Answer]]:

@@ -23,8 +23,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from stereometer.core.asking.options import bare, held
 from stereometer.core.errors import ModelError
-from stereometer.core.types import TOO_LONG, Answer, Generate, Skip
+from stereometer.core.types import NO_TOKEN, TOO_LONG, Answer, Generate, Options, Row, Skip
 from stereometer.models.local.batches import common, each, grouped
 from stereometer.models.local.checks import Renderer
 from stereometer.models.local.forward import SplitModel
@@ -43,7 +44,7 @@ TOLERANCE = 1e-3
 """On the logits after a prompt, shared against plain, as a share of the largest."""
 
 Ids = tuple[int, ...]
-Asked = Mapping[str, Generate]
+Asked = Mapping[str, Generate | Options]
 
 
 def uniform(key: str, step: int) -> float:
@@ -97,6 +98,8 @@ class Draft:
     asked: Asked
     written: Ids = ()
     logprobs: tuple[float, ...] = ()
+    named: tuple[Row, ...] = ()
+    """The likeliest tokens at each place, where they are asked for."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ class State:
 
 @dataclass
 class Writer:
-    """Answers Generate requests with one loaded model."""
+    """Answers Generate and Options requests with one loaded model."""
 
     split: SplitModel
     tokens: Tokens
@@ -129,11 +132,11 @@ class Writer:
     """Prompts up to this length have shown it."""
 
     def answer(self, requests: Asked) -> Iterator[tuple[str, Answer]]:
-        by_ids: dict[Ids, dict[str, Generate]] = {}
+        by_ids: dict[Ids, dict[str, Generate | Options]] = {}
         for key, request in requests.items():
             ids = self._fitting(request)
             if ids is None:
-                yield key, Answer((), "", TOO_LONG)
+                yield key, Answer((), "" if isinstance(request, Generate) else None, TOO_LONG)
             else:
                 by_ids.setdefault(ids, {})[key] = request
         for beginning, group in families([Prompt(*pair) for pair in by_ids.items()]):
@@ -141,7 +144,7 @@ class Writer:
             for part in each(batches(group, len(beginning), self.rows), write):
                 yield from part
 
-    def ids(self, request: Generate) -> Ids:
+    def ids(self, request: Generate | Options) -> Ids:
         """The prompt as the model reads it: raw text, or messages through its chat template."""
         if not request.messages:
             return self.tokens.encode(request.prompt).ids
@@ -167,7 +170,7 @@ class Writer:
             return Renderer(tokenizer.get_chat_template(), tokenizer.special_tokens_map)
         return partial(tokenizer.apply_chat_template, add_generation_prompt=True, tokenize=False)
 
-    def _fitting(self, request: Generate) -> Ids | None:
+    def _fitting(self, request: Generate | Options) -> Ids | None:
         try:
             ids = self.ids(request)
         except Skip:
@@ -310,22 +313,52 @@ class Writer:
 
     def _drawn(self, text: Draft, logits: Tensor) -> tuple[list[tuple[str, Answer]], list[Draft]]:
         """A token more for every request of a text: answers that end with it, and longer texts."""
-        draw = Draw(logits.double().cpu().numpy())
+        exact = logits.double().cpu()
+        answers = [
+            (key, self._weighed(request, exact))
+            for key, request in text.asked.items()
+            if isinstance(request, Options)
+        ]
+        draw = Draw(exact.numpy())
         chosen: dict[int, dict[str, Generate]] = {}
         for key, request in text.asked.items():
-            token = draw.token(request.temperature, uniform(request.key, len(text.written)))
-            chosen.setdefault(token, {})[key] = request
-        answers, longer = [], []
+            if isinstance(request, Generate):
+                token = draw.token(request.temperature, uniform(request.key, len(text.written)))
+                chosen.setdefault(token, {})[key] = request
+        longer = []
         for token, asked in chosen.items():
             written = (*text.written, token)
             logprobs = (*text.logprobs, draw.logprob(token))
+            most = max(request.top for request in asked.values())
+            named = (*text.named, _likeliest(exact, most)) if most else text.named
             ended = {key: self._ended(request, written) for key, request in asked.items()}
-            row = ({"logprob": array("d", logprobs)},)
-            answers += [(key, Answer(row, *end)) for key, end in ended.items() if end is not None]
+            row = {"logprob": array("d", logprobs)}
+            answers += [
+                (key, Answer((row, *_cut(named, asked[key].top)), *end))
+                for key, end in ended.items()
+                if end is not None
+            ]
             going_on = {key: request for key, request in asked.items() if ended[key] is None}
             if going_on:
-                longer.append(Draft(going_on, written, logprobs))
+                longer.append(Draft(going_on, written, logprobs, named))
         return answers, longer
+
+    def _weighed(self, request: Options, logits: Tensor) -> Answer:
+        """What each option holds of the probability of what comes next."""
+        tokens = [self._spelled.get(option) for option in request.options]
+        scores = logits.log_softmax(0)
+        found = [float(scores[each].logsumexp(0)) for each in tokens if each]
+        return held(found) if len(found) == len(tokens) else Answer((), end=NO_TOKEN)
+
+    @cached_property
+    def _spelled(self) -> Mapping[str, list[int]]:
+        """The tokens of each text, without the white space around them."""
+        tokenizer, tokens = self.tokens.tokenizer, {}
+        special = set(tokenizer.all_special_ids)
+        for token in range(min(len(tokenizer), self.split.vocabulary)):
+            if token not in special:
+                tokens.setdefault(bare(tokenizer.decode([token])), []).append(token)
+        return tokens
 
     def _ended(self, request: Generate, ids: Ids) -> tuple[str, str] | None:
         """Text and reason, where the model ended, a stop string came, enough is written, or nobody
@@ -354,6 +387,17 @@ class Writer:
         ends = [named] if isinstance(named, int) else list(named or [])
         own = self.tokens.tokenizer.eos_token_id
         return frozenset(ends if own is None else [*ends, own])
+
+
+def _likeliest(logits: Tensor, count: int) -> Row:
+    """The likeliest tokens at one place."""
+    values, tokens = logits.log_softmax(0).topk(min(count, len(logits)))
+    return {"token": array("d", tokens.tolist()), "logprob": array("d", values.tolist())}
+
+
+def _cut(named: Sequence[Row], count: int) -> tuple[Row, ...]:
+    """The first of those at each place."""
+    return tuple({name: row[name][:count] for name in row} for row in named) if count else ()
 
 
 def template_of(tokenizer: Any) -> str:

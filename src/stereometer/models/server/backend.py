@@ -9,10 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from stereometer.core.asking.conversation import has_no_room, without_thinking
+from stereometer.core.asking.options import named
 from stereometer.core.errors import BudgetSpent, ModelError, UsageError
 from stereometer.core.types import (
     FILTERED,
     NO_ROOM,
+    UNNAMED,
     Abilities,
     Answer,
     Continuation,
@@ -20,6 +22,7 @@ from stereometer.core.types import (
     Generate,
     Memory,
     ModelCard,
+    Options,
     Request,
     WholeText,
     digest_of,
@@ -27,9 +30,18 @@ from stereometer.core.types import (
 from stereometer.core.types.names import shown
 from stereometer.models.server.budget import Size, budget_of, guessed, size_of, thinking_of
 from stereometer.models.server.opener import ServerOptions, check_key
-from stereometer.models.server.probe import SUPPOSED, ServerFinding, alike, known_likelihoods, probe
+from stereometer.models.server.probe import (
+    CHAT,
+    SUPPOSED,
+    TEXT,
+    ServerFinding,
+    alike,
+    known_likelihoods,
+    naming,
+    probe,
+)
 from stereometer.models.server.refusals import FILTERED_ENDS, Unwritten
-from stereometer.models.server.scoring import row, scored
+from stereometer.models.server.scoring import likeliest, row, scored
 from stereometer.models.server.terms import LIMIT, UNTHINKING, Negotiation
 from stereometer.models.server.wire import Closed, Wire, Wires
 
@@ -106,9 +118,8 @@ class Server:
         self.options = options or ServerOptions()
         self.negotiation = Negotiation(wire, finding.terms)
         wire.acquainted.set()
-        scores = self.finding.likelihood != "none"
         self.abilities = Abilities(
-            frozenset({Generate.kind, *({WholeText.kind, Continuation.kind} if scores else ())}),
+            frozenset(self._kinds()),
             chat_template="the server's own" if self.finding.chat else "",
             costly=True,
             keep_every=1,  # every answer is kept the moment it arrives
@@ -116,6 +127,14 @@ class Server:
             first_token=self.finding.start is not None,
         )
         self.card = self._card()
+
+    def _kinds(self) -> Iterator[str]:
+        yield Generate.kind
+        if self.finding.likelihood != "none":
+            yield from (WholeText.kind, Continuation.kind)
+        # Whoever has room to think does not begin with an option.
+        if max(self.finding.top_k, self.finding.top_k_chat) and not self.options.room:
+            yield Options.kind
 
     def _card(self) -> ModelCard:
         options = self.options
@@ -153,7 +172,7 @@ class Server:
         raise TypeError("a server reads text")
 
     def size(self, request: Request) -> Size:
-        if isinstance(request, Generate):
+        if isinstance(request, Generate | Options):
             return size_of(self._body(request)[1])
         return guessed((self.finding.start or "") + _read(request)[0]), 0
 
@@ -201,6 +220,8 @@ class Server:
         try:
             if isinstance(request, Generate):
                 return self._written(request, self.negotiation.post(*self._body(request)))
+            if isinstance(request, Options):
+                return self._weighed(request)
             text, start = _read(request)
             mark, way = self.finding.start or "", self.finding.likelihood
             tokens = scored(self.wire, self.model, way, text, mark, self.finding.start_id)
@@ -209,7 +230,16 @@ class Server:
             said = "" if isinstance(request, Generate) else None
             return Answer((), said, reason.end, kept=reason.end != NO_ROOM)
 
-    def _body(self, request: Generate) -> tuple[str, dict[str, Any]]:
+    def _weighed(self, request: Options) -> Answer:
+        """What the options hold, as far as the likeliest tokens tell."""
+        path, body = self._body(request)
+        most = self.finding.top_k_chat if path == CHAT else self.finding.top_k
+        if not most:
+            return Answer((), end=UNNAMED)
+        choice = self.negotiation.post(path, body | naming(path, most))
+        return named(request.options, likeliest(choice))
+
+    def _body(self, request: Generate | Options) -> tuple[str, dict[str, Any]]:
         common: dict[str, Any] = {
             "model": self.model,
             "temperature": request.temperature,
@@ -220,7 +250,7 @@ class Server:
             common["stop"] = list(request.stop)
         if not request.messages and self.finding.completions:
             written = {"prompt": request.prompt, LIMIT: request.max_tokens}
-            return "/completions", common | written
+            return TEXT, common | written
         if not self.finding.chat:
             raise ModelError(
                 f"{self.model} at {self.wire.base} cannot hold a conversation. It only continues "
@@ -230,9 +260,9 @@ class Server:
         messages = [{"role": role, "content": content} for role, content in turns]
         told = {} if self.options.thinking else UNTHINKING
         limit = {LIMIT: request.max_tokens + self.options.room}
-        return "/chat/completions", common | {"messages": messages} | limit | told
+        return CHAT, common | {"messages": messages} | limit | told
 
-    def _stops_itself(self, request: Generate) -> bool:
+    def _stops_itself(self, request: Generate | Options) -> bool:
         """Whether we end the text at a stop: a server would end thinking there too."""
         thinks = self.options.room and (request.messages or not self.finding.completions)
         return bool(thinks) or "stop" in self.negotiation.terms.left_out

@@ -21,13 +21,15 @@ from typing import Any
 from stereometer.core.errors import ModelError, StereometerError
 from stereometer.core.types import Memory, digest_of
 from stereometer.models.server.refusals import NoRoom, NotThere, RefusedRequest, Unwritten
-from stereometer.models.server.scoring import SCORING, ScoreReading, reading, scored
+from stereometer.models.server.scoring import SCORING, ScoreReading, likeliest, reading, scored
 from stereometer.models.server.terms import LIMIT, SAMPLING, Negotiation, QuestionTerms
 from stereometer.models.server.wire import TOKENIZER, Wire, Wires
 
+TEXT, CHAT = "/completions", "/chat/completions"
 SENTENCE = "The cat sat on the mat and looked out of the window."
 SHUFFLED = "window the sat of mat and on cat out looked The the."
 QUESTION = "The capital of France is"
+GREETING = [{"role": "user", "content": "Say yes."}]
 LASTING = ("id", "owned_by", "root", "parent", "max_model_len", "meta")
 """Fields of a list of models that stay the same; `created` is often the time of the question."""
 
@@ -40,8 +42,10 @@ class ServerFinding:
     chat: bool
     likelihood: str
     """How prompts are scored: `echo`, `prompt_logprobs` or `none`."""
-    top_k: bool
-    """Whether written tokens come with the likeliest others."""
+    top_k: int
+    """How many of the likeliest tokens are named beside one that continues a text; 0 for none."""
+    top_k_chat: int
+    """Likewise in a conversation."""
     likelihoods: tuple[float, ...] = ()
     """Of a known sentence, where prompts are scored: another model of that name has others."""
     listed: str = ""
@@ -64,7 +68,7 @@ class ServerFinding:
             [
                 " and ".join(name for name, has in endpoints.items() if has),
                 f"prompts are {way if scored else 'not scored'}",
-                f"{'' if self.top_k else 'no '}top-k of written tokens",
+                f"{max(self.top_k, self.top_k_chat) or 'no'} likeliest tokens named",
             ]
         )
 
@@ -72,7 +76,9 @@ class ServerFinding:
         return asdict(self) | {"likelihoods": list(self.likelihoods)}
 
 
-SUPPOSED = ServerFinding(completions=True, chat=True, likelihood=next(iter(SCORING)), top_k=True)
+MOST_NAMED = 20, 5
+"""How many of the likeliest tokens are asked for: some servers take fewer."""
+SUPPOSED = ServerFinding(True, True, next(iter(SCORING)), *[MOST_NAMED[0]] * 2)
 """What a dry run plans with: a server that offers all a measure could need."""
 
 
@@ -83,9 +89,8 @@ def probe(
     `told` is what a conversation is told beside, such as not to think."""
     plain = {"model": model, "prompt": QUESTION, LIMIT: 3}
     negotiation = Negotiation(wire)
-    ways = SAMPLING, {"logprobs": 2}
-    written, no_text = _try(partial(negotiation.first, "/completions", plain, *ways))
-    chat, no_chat = _try(partial(_chat, negotiation, model, told or {}))
+    written, no_text = _try(*_asked(negotiation, TEXT, plain, SAMPLING))
+    chat, no_chat = _chat(negotiation, model, told or {})
     if written is None and chat is None:
         raise ModelError(_nothing(wire, model, no_text, no_chat))
     way, found = _way(wire, model) if written is not None else ("none", None)
@@ -96,12 +101,12 @@ def probe(
     values = tuple(
         round(value, 3) + 0.0 for _, value in (found.tokens if found else ()) if value is not None
     )
-    top = (written or {}).get("logprobs")
     return ServerFinding(
         written is not None,
         chat is not None,
         way,
-        bool(top.get("top_logprobs") or top.get("content")) if isinstance(top, dict) else False,
+        _named(written),
+        _named(chat),
         values,
         _listed(wire, model),
         negotiation.terms,
@@ -117,7 +122,7 @@ def _try(*ways: Callable[[], Any]) -> tuple[Any, str]:
         try:
             return ask(), ""
         except Unwritten as error:
-            reasons.append(error.end)
+            return None, error.end
         except RefusedRequest as error:
             reasons.append(error.reason)
             if isinstance(error, NotThere):
@@ -125,21 +130,39 @@ def _try(*ways: Callable[[], Any]) -> tuple[Any, str]:
     return None, "; ".join(dict.fromkeys(reasons))
 
 
-def _chat(negotiation: Negotiation, model: str, told: Mapping[str, Any]) -> bool:
-    """Whether a conversation is answered by a message, or would be with more room."""
-    messages = [{"role": "user", "content": "Say yes."}]
-    body = {"model": model, "messages": messages, LIMIT: 3}
+def _chat(
+    negotiation: Negotiation, model: str, told: Mapping[str, Any]
+) -> tuple[Mapping[str, Any] | None, str]:
+    """How a conversation is answered: by a message, or not before there is more room."""
+    body = {"model": model, "messages": GREETING, LIMIT: 3}
     ways = (SAMPLING, told) if told else (SAMPLING,)
-    try:
-        choice = negotiation.first("/chat/completions", body, *ways)
-    except NoRoom:
-        return True
-    if not isinstance(choice.get("message"), dict):
-        raise RefusedRequest(
-            f"{negotiation.wire.base} answers a conversation without a message.",
-            "an answer without a message",
-        )
-    return True
+    choice, refused = _try(*_asked(negotiation, CHAT, body, *ways))
+    if refused == NoRoom.end:
+        return {}, ""
+    if choice is not None and not isinstance(choice.get("message"), dict):
+        return None, "an answer without a message"
+    return choice, refused
+
+
+def naming(path: str, most: int) -> dict[str, Any]:
+    """What a question says besides, so that the likeliest tokens are named."""
+    is_chat = path == CHAT
+    return {"logprobs": True, "top_logprobs": most} if is_chat else {"logprobs": most}
+
+
+def _asked(
+    negotiation: Negotiation, path: str, body: Mapping[str, Any], *ways: Mapping[str, Any]
+) -> Iterator[Callable[[], Any]]:
+    """With the likeliest tokens, with fewer of them, and without."""
+    for most in MOST_NAMED:
+        yield partial(negotiation.first, path, {**body, **naming(path, most)}, *ways)
+    yield partial(negotiation.first, path, body, *ways)
+
+
+def _named(choice: Mapping[str, Any] | None) -> int:
+    """How many of the likeliest tokens can be asked for, as an answer shows."""
+    count = len(likeliest(choice or {}))
+    return next((most for most in reversed(MOST_NAMED) if 1 < count <= most + 1), 0)
 
 
 def _nothing(wire: Wire | Wires, model: str, no_text: str, no_chat: str) -> str:

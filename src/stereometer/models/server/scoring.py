@@ -96,6 +96,22 @@ def _number(value: float | None) -> float | None:
         return math.nan
 
 
+def likeliest(choice: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """The likeliest tokens at the first place of what was written, in either protocol's form."""
+    logprobs = choice.get("logprobs")
+    told: Mapping[str, Any] = logprobs if isinstance(logprobs, dict) else {}
+    content, tops = told.get("content"), told.get("top_logprobs")
+    if isinstance(content, list) and content and isinstance(content[0], dict):
+        listed = content[0].get("top_logprobs")
+        rows = listed if isinstance(listed, list) else []
+        pairs = [(row.get("token"), row.get("logprob")) for row in rows if isinstance(row, dict)]
+    else:
+        first = tops[0] if isinstance(tops, list) and tops else None
+        pairs = list(first.items()) if isinstance(first, dict) else []
+    texts, values = [text for text, _ in pairs], [value for _, value in pairs]
+    return [(text, value) for text, value in tokens_of(texts, values) or () if value is not None]
+
+
 @dataclass(frozen=True)
 class ScoreReading:
     """A text as a server read it."""

@@ -21,7 +21,7 @@ LIMIT, RENAMED_LIMIT = "max_tokens", "max_completion_tokens"
 EFFORT, EFFORTS = "reasoning_effort", ("none", "minimal", "low")
 """How services are told not to think, the least first: each knows some of these words."""
 TEMPLATE = "chat_template_kwargs"
-DISPENSABLE = ("top_p", "seed", "logprobs", TEMPLATE, EFFORT, "stop", "temperature")
+DISPENSABLE = ("top_p", "seed", TEMPLATE, EFFORT, "stop", "temperature")
 """What can be left out; where a refusal names several, in this order."""
 SAMPLING = {"temperature": 0.0, "top_p": 1, "seed": 1, "stop": ["\n\n"]}
 """What questions of a run say beside their words, as a probe says it."""

@@ -12,20 +12,31 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from stereometer.core.errors import StereometerError
-from stereometer.core.types import TOO_LONG, Answer, CausalTokens, Encoding, Generate, Skip
+from stereometer.core.types import (
+    TOO_LONG,
+    Answer,
+    CausalTokens,
+    Encoding,
+    Generate,
+    Skip,
+    WritesTokens,
+)
 from stereometer.wings.serving.desk import Desk
 from stereometer.wings.serving.protocol import (
     Chat,
     Completion,
     Failure,
+    Likeliest,
     Parameters,
     Refusal,
     Reply,
     columns,
     explained,
     failure,
+    likeliest,
     read_tokens,
     reply,
+    turns,
     written_tokens,
 )
 
@@ -68,7 +79,7 @@ class Endpoints:
         choice = {
             "text": body.prompt + text if body.echo else text,
             "finish_reason": written.end if written else "length",
-            "logprobs": columns(tokens),
+            "logprobs": columns(tokens, self._likeliest(written) if scored else []),
         }
         return reply(self.model, "text_completion", choice, len(encoding.ids), written)
 
@@ -77,9 +88,15 @@ class Endpoints:
         messages = tuple((turn.role, turn.content) for turn in body.messages)
         written = await self._written(body.generate(body.most, messages=messages))
         message = {"role": "assistant", "content": written.text}
-        choice = {"message": message, "finish_reason": written.end}
+        choice: dict[str, Any] = {"message": message, "finish_reason": written.end}
+        if body.logprobs:
+            choice["logprobs"] = turns(written.text or "", written, self._likeliest(written))
         read = sum(len(content.split()) for _, content in messages)
         return reply(self.model, "chat.completion", choice, read, written)
+
+    def _likeliest(self, written: Answer | None) -> Likeliest:
+        backend = self.desk.backend
+        return likeliest(written, backend.decode) if isinstance(backend, WritesTokens) else []
 
     def _check_model(self, body: Parameters) -> None:
         if body.model not in (None, self.model):

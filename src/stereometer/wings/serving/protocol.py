@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -16,6 +16,8 @@ from stereometer.core.methods.spans import scored_positions
 from stereometer.core.types import Answer, Encoding, Generate
 
 MOST_TOKENS = 2048
+MOST_NAMED = 20
+"""Of the likeliest tokens at each place."""
 LONGEST_NAME = 80
 """Characters of a parameter's name that an error repeats."""
 
@@ -49,7 +51,6 @@ FIXED = {
     "top_p": "1",
     "presence_penalty": "0",
     "frequency_penalty": "0",
-    "top_logprobs": "0",
 }
 """Parameters that may be sent, with the only value that is supported."""
 
@@ -70,6 +71,11 @@ class Parameters(BaseModel):
     presence_penalty: Zero | None = None
     frequency_penalty: Zero | None = None
 
+    @property
+    def top(self) -> int:
+        """How many of the likeliest tokens at each place are asked for."""
+        return 0
+
     def generate(self, most: int, **prompt: Any) -> Generate:
         stops = [self.stop] if isinstance(self.stop, str) else self.stop or []
         return Generate(
@@ -78,6 +84,7 @@ class Parameters(BaseModel):
             max_tokens=most,
             stop=tuple(stops),
             seed=time.time_ns() % 2**31 if self.seed is None else self.seed,
+            top=self.top,
         )
 
 
@@ -87,12 +94,16 @@ class Completion(Parameters):
     prompt: Text
     max_tokens: Annotated[int, Field(ge=0, le=MOST_TOKENS), WHOLE] | None = None
     echo: bool | None = None
-    logprobs: Annotated[int, Field(ge=0, le=5), WHOLE] | None = None
+    logprobs: Annotated[int, Field(ge=0, le=MOST_NAMED), WHOLE] | None = None
     best_of: One | None = None
 
     @property
     def most(self) -> int:
         return 16 if self.max_tokens is None else self.max_tokens
+
+    @property
+    def top(self) -> int:
+        return self.logprobs or 0
 
 
 class Turn(BaseModel):
@@ -111,12 +122,16 @@ class Chat(Parameters):
     messages: Annotated[list[Turn], Field(min_length=1)]
     max_tokens: Limit = None
     max_completion_tokens: Limit = None
-    logprobs: Off | None = None
-    top_logprobs: Annotated[int, Field(ge=0, le=0), WHOLE] | None = None
+    logprobs: bool | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=MOST_NAMED), WHOLE] | None = None
 
     @property
     def most(self) -> int:
         return self.max_completion_tokens or self.max_tokens or 64
+
+    @property
+    def top(self) -> int:
+        return (self.top_logprobs or 0) if self.logprobs else 0
 
 
 def explained(errors: Sequence[Mapping[str, Any]]) -> str:
@@ -190,7 +205,7 @@ def reply(
 
 
 def logprobs_of(written: Answer | None) -> Sequence[float]:
-    return written.column("logprob") if written and written.rows else ()
+    return written.rows[0]["logprob"] if written and written.rows else ()
 
 
 def read_tokens(text: str, encoding: Encoding, scores: Sequence[float]) -> Listed:
@@ -212,15 +227,48 @@ def written_tokens(text: str, start: int, written: Answer | None) -> Listed:
     return [(text if at == 0 else "", value, start) for at, value in enumerate(values)]
 
 
-def columns(tokens: Listed) -> dict[str, Any] | None:
-    """No number stands for a token that is impossible: JSON has no infinity."""
+Likeliest = list[list[tuple[str, float]]]
+"""At each place of what was written, the likeliest tokens."""
+
+
+def likeliest(written: Answer | None, decode: Callable[[Sequence[int]], str]) -> Likeliest:
+    rows = written.rows[1:] if written else ()
+    return [
+        [
+            (decode([int(token)]), value)
+            for token, value in zip(row["token"], row["logprob"], strict=True)
+            if math.isfinite(value)
+        ]
+        for row in rows
+    ]
+
+
+def turns(text: str, written: Answer, tops: Likeliest) -> dict[str, Any]:
+    """The log-probabilities of a conversation's answer; the first token stands for all of it."""
+    places = zip(written_tokens(text, 0, written), tops or [[]] * MOST_TOKENS, strict=False)
+    return {
+        "content": [
+            {**_entry(token, value or 0.0), "top_logprobs": [_entry(*pair) for pair in top]}
+            for (token, value, _), top in places
+        ]
+    }
+
+
+def _entry(token: str, value: float) -> dict[str, Any]:
+    return {"token": token, "logprob": value, "bytes": list(token.encode("utf-8", "replace"))}
+
+
+def columns(tokens: Listed, tops: Likeliest) -> dict[str, Any] | None:
+    """No number stands for a token that is impossible: JSON has no infinity. Of tokens that are
+    written alike, the likeliest stands."""
     if not tokens:
         return None
+    read = [None] * (len(tokens) - len(tops))
     return {
         "tokens": [token for token, _, _ in tokens],
         "token_logprobs": [
             value if value is not None and math.isfinite(value) else None for _, value, _ in tokens
         ],
         "text_offset": [at for _, _, at in tokens],
-        "top_logprobs": None,
+        "top_logprobs": [*read, *(dict(reversed(top)) for top in tops)] if tops else None,
     }

@@ -17,6 +17,7 @@ from stereometer.core.types import (
     MaskedBlank,
     MaskedTokens,
     NextTokens,
+    Options,
     Request,
     SpanVectors,
 )
@@ -96,6 +97,8 @@ def expected_length(request: Request) -> int | None:
             return len(ids) - start
         case MaskedBlank(_, _, asked) | NextTokens(_, asked):
             return len(asked)
+        case Options(options=options):
+            return len(options)
         case Follows():
             return 1
     return None
@@ -116,10 +119,10 @@ def breach(request: Request, answer: object) -> str | None:
 
 
 def _row(request: Request, row: Mapping[str, object]) -> list[str]:
-    length = expected_length(request)
     faults = []
     for name, column in row.items():
         values = list(column)  # type: ignore[call-overload]
+        length = 1 if name == "mass" else expected_length(request)
         if length is not None and len(values) != length:
             faults.append(f"it has {len(values)} numbers where {length} were asked")
         elif not all(map(isfinite, values)):

@@ -29,6 +29,7 @@ from stereometer.core.types import (
     MaskedBlank,
     MaskedTokens,
     NextTokens,
+    Options,
 )
 from stereometer.models.local.batches import common, grouped
 from stereometer.models.local.causal import Causal
@@ -180,6 +181,7 @@ class SelfDebiased(LanguageModel):
             CausalTokens.kind: self._tokens,
             NextTokens.kind: self._blanks,
             Generate.kind: writer.answer,
+            Options.kind: writer.answer,
         }
 
     @property
@@ -299,14 +301,14 @@ class DebiasedWriter(Writer):
     def __post_init__(self) -> None:
         self.shared = False
 
-    def _fitting(self, request: Generate) -> Ids | None:
+    def _fitting(self, request: Generate | Options) -> Ids | None:
         ids, after = super()._fitting(request), super()._fitting(self._prompted(request))
         if ids is None or after is None:
             return None
         self.after[ids] = after
         return ids
 
-    def _prompted(self, request: Generate) -> Generate:
+    def _prompted(self, request: Generate | Options) -> Generate | Options:
         prompt = f"{self.prompt.strip()}\n" if self.prompt.strip() else ""
         if not request.messages:
             return replace(request, prompt=prompt + request.prompt)

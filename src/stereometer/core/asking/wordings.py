@@ -1,0 +1,64 @@
+"""How questions are worded: several ways a task, kept as data."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from stereometer.core.asking.conversation import filled_in, packaged
+from stereometer.core.errors import UnknownName
+
+FIRST = "1"
+"""The wording that is meant where none is named."""
+NEUTRAL_LINE = "{neutral}"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """One way to put the question of a task."""
+
+    id: str
+    text: str
+    """With slots for what is asked about."""
+    options: tuple[str, ...]
+    """What a model is to answer with; where there is a neutral option, that is the last."""
+    neutral: str = ""
+    """The line that offers the neutral option."""
+
+    def offered(self, neutral: bool = False) -> tuple[str, ...]:
+        """The options, with the neutral one or without it."""
+        return self.options[:-1] if self.neutral and not neutral else self.options
+
+    def template(self, neutral: bool = False) -> str:
+        """The text with its slots, as it is put with a neutral option or without one."""
+        lines = self.text.split("\n")
+        kept = [line for line in lines if neutral or line != NEUTRAL_LINE]
+        slots = {"neutral": self.neutral, "letters": _listed(self.offered(neutral))}
+        return filled_in("\n".join(kept), slots)
+
+    def question(self, slots: Mapping[str, str], neutral: bool = False) -> str:
+        return filled_in(self.template(neutral), slots)
+
+
+def _listed(options: Sequence[str]) -> str:
+    return f"{', '.join(options[:-1])} or {options[-1]}"
+
+
+@cache
+def _every() -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    return tomllib.loads(packaged(__package__, "wordings.toml"))
+
+
+def wordings(task: str) -> tuple[Wording, ...]:
+    """Every wording of a task."""
+    return tuple(Wording(**{**row, "options": tuple(row["options"])}) for row in _every()[task])
+
+
+def wording(task: str, name: str) -> Wording:
+    known = {each.id: each for each in wordings(task)}
+    if name not in known:
+        raise UnknownName("wording", name, known, "They are listed in docs/howto/forced-choice.md.")
+    return known[name]
