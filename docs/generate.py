@@ -12,12 +12,13 @@ import inspect
 import json
 import re
 import sys
+import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import typer
 
@@ -89,8 +90,8 @@ def commands_page() -> str:
     text += " are on [their own page](exit-codes.md).\n\n"
     for panel, entries in groups.items():
         text += f"## {panel}\n\n" + "".join(_command(*entry) for entry in entries)
-    text += "## Shared options\n\nThey mean the same wherever a command names them.\n\n"
-    return text + _table(("option", "meaning"), sorted(_shared()))
+    text += "## Shared options\n\nThey mean this wherever a command does not say otherwise.\n\n"
+    return text + _table(("argument or option", "meaning"), sorted(_shared()))
 
 
 def _panel(root: Any, name: str) -> str:
@@ -101,27 +102,22 @@ def _panel(root: Any, name: str) -> str:
 
 @cache
 def _shared() -> frozenset[tuple[str, str]]:
-    """Options that several commands have and that mean the same in most that have them."""
-    seen = Counter(
-        _parameter(entry, context)
-        for name, command in every_command()
-        for context in [command.make_context(name, [], resilient_parsing=True)]
-        for entry in command.params
-        if entry.param_type_name == "option" and not entry.hidden
-    )
-    shown = Counter[str]()
-    for (option, _), often in seen.items():
-        shown[option] += often
-    return frozenset(row for row, often in seen.items() if often > max(1, shown[row[0]] / 2))
+    """What several commands take and explain alike: of each argument or option the meaning that
+    most of them give it."""
+    seen = Counter(row for name, command in every_command() for row in _parameters(name, command))
+    usual = {shown: (shown, meaning) for (shown, meaning), _ in reversed(seen.most_common())}
+    return frozenset(row for row in usual.values() if seen[row] > (1 if "-" in row[0] else 3))
+
+
+def _parameters(name: str, command: Any) -> list[tuple[str, str]]:
+    context = command.make_context(name, [], resilient_parsing=True)
+    entries = [entry for entry in command.params if not entry.hidden]
+    return [_parameter(entry, context) for entry in entries]
 
 
 def _command(name: str, command: Any) -> str:
-    context = command.make_context(name, [], resilient_parsing=True)
-    usage = " ".join(command.collect_usage_pieces(context))
-    text = f"### {name}\n\n{_prose(command.help)}\n\n```\nstereometer {name} {usage}\n```\n\n"
-    if epilog := getattr(command, "epilog", None):
-        text += f"{_examples(epilog)}\n\n"
-    rows = [_parameter(entry, context) for entry in command.params if not entry.hidden]
+    text = f"### {name}\n\n{_prose(command.help)}\n\n{_examples(name, command)}\n\n"
+    rows = _parameters(name, command)
     if own := [row for row in rows if row not in _shared()]:
         text += _table(("argument or option", "meaning"), own) + "\n"
     if shared := [re.sub(r" [A-Z]\S*`$", "`", row[0]) for row in rows if row in _shared()]:
@@ -134,10 +130,13 @@ def _prose(text: str | None) -> str:
     return inspect.cleandoc((text or UNDESCRIBED).replace("\b", "").replace("\f", "")).strip()
 
 
-def _examples(epilog: str) -> str:
-    """What follows \\b, where the terminal keeps its lines, as a block of code."""
-    head, _, lines = epilog.partition("\b\n")
-    return f"{head.strip()}\n\n```\n{inspect.cleandoc(lines)}\n```"
+def _examples(name: str, command: Any) -> str:
+    """What follows \\b, where the terminal keeps its lines; without examples, the usage."""
+    lines = (command.epilog or "").partition("\b\n")[2]
+    if not lines:
+        context = command.make_context(name, [], resilient_parsing=True)
+        lines = f"stereometer {name} {' '.join(command.collect_usage_pieces(context))}"
+    return f"```\n{inspect.cleandoc(lines)}\n```"
 
 
 def _parameter(parameter: Any, context: Any) -> tuple[str, str]:
@@ -155,15 +154,18 @@ def python_page() -> str:
     for name in sorted(stereometer.__all__, key=str.lower):
         value = getattr(stereometer, name)
         text += f"## {name}\n\n"
-        text += _class(value) if inspect.isclass(value) else _function(name, value)
+        text += _class(name, value) if inspect.isclass(value) else _function(name, value)
     return text.rstrip() + "\n"
 
 
 PYTHON_HEAD = """Every name below is imported from `stereometer`. A verb does what the command of
 that name does, and its parameters mean what the command's options mean: only others are explained
-here. `out` is a folder, by default `stereometer-runs`; `announce` is given what the command line
-writes to standard error, and `progress` (on by default) shows how far a run is. An error is a
-`stereometer.core.errors.StereometerError`.
+here. `**options` are the command's other options: `--in-flight 4` is `in_flight=4`, and a column is
+`column={"label": "gold"}`. What may be given several times is a sequence; a path is a string or a
+`Path`, a run its folder or what `run` gave, and a model a name, `(model, tokenizer)` or a pipeline
+of transformers. `out` is a folder, by default `stereometer-runs`; `announce` is given what the
+command line writes to standard error, and `progress` (on by default) shows how far a run is. An
+error is a `stereometer.core.errors.StereometerError`.
 
 """
 COMMANDS = {"write_report": "report", "export_mitigated": "mitigate export"}
@@ -176,7 +178,7 @@ def _commands_of(verb: str) -> dict[str, Any]:
     return {
         name: command
         for name, command in every_command()
-        if name == found or (name.startswith(f"{found} ") and verb not in COMMANDS)
+        if name == found or (name.startswith(f"{found} ") and name not in COMMANDS.values())
     }
 
 
@@ -197,40 +199,57 @@ def _about_verb(name: str, about: str | None) -> str:
 
 def _function(name: str, function: Any) -> str:
     signature = inspect.signature(function)
-    hints = get_type_hints(function)  # without what they mean, which the text says
     about = function.__doc__ or DESCRIPTIONS["python"].get(name)
-    entries = (
-        entry.replace(annotation=hints.get(entry.name, entry.annotation))
-        for entry in signature.parameters.values()
-    )
-    lines = [f"    {_argument(entry)},\n" for entry in entries]
+    entries = ", ".join(_arguments(signature))
     returned = signature.return_annotation
     arrow = "" if returned is signature.empty else f" -> {_type(returned)}"
-    head = f"{name}(\n{''.join(lines)}){arrow}" if lines else f"{name}(){arrow}"
+    head = textwrap.fill(f"{name}({entries}){arrow}", 96, subsequent_indent="    ")
     return f"```python\n{head}\n```\n\n{_about_verb(name, about)}\n\n"
 
 
+def _arguments(signature: inspect.Signature) -> Iterator[str]:
+    """With the star before those that only have a name."""
+    before = None
+    for parameter in signature.parameters.values():
+        named = parameter.kind is parameter.KEYWORD_ONLY
+        if named and before not in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL):
+            yield "*"
+        before = parameter.kind
+        yield _argument(parameter)
+
+
 def _argument(parameter: inspect.Parameter) -> str:
+    """With what it is by default; a type stands in the command's help."""
     stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(parameter.kind.name, "")
-    annotated = parameter.annotation is not parameter.empty
-    kind = f": {_type(parameter.annotation)}" if annotated else ""
+    given = parameter.default
     # What has no spelling of its own, such as a method, is said in the text.
-    value = "..." if repr(parameter.default).startswith("<") else repr(parameter.default)
-    default = "" if parameter.default is parameter.empty else f" = {value}"
-    return f"{stars}{parameter.name}{kind}{default}"
+    value = "..." if repr(given).startswith("<") else repr(_plain(given))
+    default = "" if given is parameter.empty else f"={value}"
+    return f"{stars}{parameter.name}{default}"
 
 
-def _class(value: Any) -> str:
+def _plain(value: Any) -> Any:
+    """Paths as strings."""
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return str(value) if isinstance(value, Path) else value
+
+
+def _class(name: str, value: Any) -> str:
     text = f"{_paragraph(value.__doc__)}\n\n"
     if dataclasses.is_dataclass(value):
-        rows = [
-            (f"`{entry.name}`", f"`{_type(entry.type)}`") for entry in dataclasses.fields(value)
-        ]
-        text += _table(("field", "type"), rows) + "\n"
-    for name, method in inspect.getmembers(value, inspect.isfunction):
-        if not name.startswith("_") and method.__doc__:
-            text += f"- `{name}`: {_paragraph(method.__doc__)}\n"
-    return text + "\n"
+        names = ", ".join(f"`{entry.name}`" for entry in dataclasses.fields(value))
+        text += f"Fields{FIELDS.get(name, '')}: {names}.\n\n"
+    for own, method in inspect.getmembers(value, inspect.isfunction):
+        if not own.startswith("_") and method.__doc__:
+            text += f"- `{own}`: {_paragraph(method.__doc__)}\n"
+    return text.rstrip() + "\n\n"
+
+
+FIELDS = {
+    "Estimate": " ([what each means](schemas/Estimate.json))",
+    "Result": " ([what each means](schemas/stereometer-result@1.json))",
+}
 
 
 def _type(annotation: Any) -> str:
@@ -251,13 +270,13 @@ def catalog_page() -> str:
     from stereometer.wings.packs.pack import shipped
 
     text = "# Catalog\n\n" + FROM_CODE
-    text += "Every name that a command takes, as `stereometer list` prints them. Other packages add"
-    text += " names with [entry points](../howto/extend.md).\n\n"
+    text += "Every name that a command takes, as `stereometer list` prints them;"
+    text += " [commands](commands.md) have a page of their own. Other packages add names with"
+    text += " [entry points](../howto/extend.md).\n\n"
     told: list[tuple[str, str]] = []
-    for kind in catalog.TABLE:
+    for kind in [kind for kind in catalog.TABLE if kind != "command"]:
         text += f"## {kind}\n\n{DESCRIPTIONS['kinds'].get(kind, UNDESCRIBED)}\n\n"
-        names = catalog.TABLE[kind] if kind != "command" else ()
-        rows = [(f"`{name}`", _about(kind, name)) for name in names]
+        rows = [(f"`{name}`", _about(kind, name)) for name in catalog.TABLE[kind]]
         packs = sorted(shipped()) if kind == catalog.PACKED else []
         rows += [(f"`{name}`", catalog.find(kind, name).sentence) for name in packs]
         if new := [row for row in rows if row not in told]:
@@ -290,8 +309,14 @@ def metrics_page() -> str:
     text += (
         " intervals and verdicts are made is explained under [uncertainty](../uncertainty.md).\n\n"
     )
+    known: list[tuple[str, str, str]] = []
     for title, rows in _metrics():
-        text += f"## {title}\n\n" + _table(("metric", "ideal", "what it is"), rows) + "\n"
+        text += f"## {title}\n\n"
+        if new := [row for row in rows if row not in known]:
+            text += _table(("metric", "ideal", "what it is"), new) + "\n"
+        if told := [name for name, *about in rows if (name, *about) in known]:
+            text += f"As described above: {', '.join(told)}.\n\n"
+        known += rows
     return text.rstrip() + "\n"
 
 
