@@ -18,10 +18,10 @@ import numpy as np
 
 from bench.timing import clock
 from stereometer.core.runs.runner import distinct, planned, windows
-from stereometer.core.stats.set_distance import set_distances
 from stereometer.core.types import Abilities, NoOptions
 from stereometer.kinds.traits.abc.items import Choice, chosen_benchmark
 from stereometer.kinds.traits.methods.association import SET
+from stereometer.models.local.set_distance import set_distances
 
 VOCABULARY, HIDDEN, ADJECTIVES = 50_265, 1024, 32
 ROUNDS = 5

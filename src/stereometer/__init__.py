@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from stereometer.core.types import Estimate, Result
 
 if TYPE_CHECKING:
-    from stereometer.core.benchmarks.published import published
     from stereometer.core.compare import compare
     from stereometer.core.gate.verb import gate
     from stereometer.core.runs.open import open_benchmark
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from stereometer.wings.curation.analysis import analyze
     from stereometer.wings.curation.audit import audit
     from stereometer.wings.curation.split import split
+    from stereometer.wings.look.published import published
     from stereometer.wings.mitigation.methods.export import export_mitigated
     from stereometer.wings.mitigation.methods.mitigate import mitigate_model as mitigate
     from stereometer.wings.relations.calibrate import calibrate
@@ -70,7 +70,7 @@ _PLACES = {
     "load": "core.runs.store",
     "mitigate": "wings.mitigation.methods.mitigate:mitigate_model",
     "open_benchmark": "core.runs.open",
-    "published": "core.benchmarks.published",
+    "published": "wings.look.published",
     "relate": "wings.relations.verb",
     "replay": "wings.replay.verb",
     "run": "core.verbs.run",

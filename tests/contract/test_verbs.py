@@ -36,7 +36,7 @@ MACHINERY = {"__init__", "app", "command", "guard", "render"}
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_can_be_typed_is_what_the_verb_takes(name: str) -> None:
     command = COMMANDS[name]
-    typed = {option.name: option for option in command.built(name).params}
+    typed = {option.name: option for option in command.parser.params}
     taken = list(declared(command.function))
     ways = [way.name for way in command.ways]
     assert list(typed) == [*(each.name for each in taken), *ways]

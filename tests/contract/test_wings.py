@@ -58,7 +58,8 @@ def test_a_run_is_possible_without(wing: str, tmp_path: Path) -> None:
     models = ("--model", "random", "--model", "fake")
     said(place, "run", "starter", *models, "--limit", "4", "--out", "runs")
     said(place, "compare", "runs")
-    said(place, "list")
+    if wing != "look":
+        said(place, "list")
 
 
 VERBS = """

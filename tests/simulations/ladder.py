@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
-from stereometer.core.stats.anytime import climbs
 from stereometer.core.stats.intervals import Floats
 from stereometer.kinds.cats.metrics import side_values
+from stereometer.wings.board.ladder import climbs
 
 SUBMISSIONS = 1000
 Against = Callable[[int], tuple[Floats, Floats]]

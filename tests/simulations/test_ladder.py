@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stereometer.core.stats.anytime import climbs, level_of
 from stereometer.core.stats.means import StudentMean
 from stereometer.kinds.cats.metrics import Gap, side_values
+from stereometer.wings.board.ladder import climbs, level_of
 from tests.simulations.ladder import SUBMISSIONS, anything, cats, icat_p, one_error, pairs
 
 

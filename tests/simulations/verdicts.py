@@ -9,11 +9,9 @@ import numpy as np
 
 from stereometer.core.asking.conversation import Conversation
 from stereometer.core.compare import Compared, _adjusted
-from stereometer.core.curve import trend_of
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.shapes.points import DrawnUnit, Points, Stratum
 from stereometer.core.shapes.verdicts import PREFERENCE, judged
-from stereometer.core.stats.effects import partly_pooled
 from stereometer.core.stats.intervals import Floats, wilson_percent
 from stereometer.core.stats.means import StudentMean
 from stereometer.core.stats.ranks import permutation_p
@@ -26,6 +24,8 @@ from stereometer.kinds.traits.abc import survey
 from stereometer.kinds.traits.align.agreement import RatedCells
 from stereometer.kinds.traits.align.estimates import OVER_BOTH, _tau
 from stereometer.kinds.traits.survey.method import ModelSurvey, SurveyOptions
+from stereometer.report.pooled import partly_pooled
+from stereometer.report.trend import trend_of
 from stereometer.wings.relations.relate import family_means
 from tests.builders.sure import sure
 from tests.simulations import cats, families

@@ -7,7 +7,7 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec
 from io import TextIOWrapper
 from pathlib import Path
@@ -48,7 +48,7 @@ class CommandList(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         for entries in self.sections.values():
             if cmd_name in entries:
-                return entries[cmd_name].built(cmd_name)
+                return entries[cmd_name].parser
         return None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -64,13 +64,15 @@ class CommandList(TyperGroup):
 class CommandGroup:
     """Commands under one word."""
 
+    name: str
     about: str
     commands: dict[str, Command]
 
-    def built(self, name: str) -> Any:
+    @cached_property
+    def parser(self) -> Any:
         sections = {"": self.commands}
         inner = type("Inner", (CommandList,), {"sections": sections})
-        group = typer.Typer(name=name, cls=inner, help=self.about, **PLAIN)
+        group = typer.Typer(name=self.name, cls=inner, help=self.about, **PLAIN)
         group.callback()(lambda: None)
         return typer.main.get_command(group)
 
@@ -85,11 +87,12 @@ def _sections() -> dict[str, dict[str, Command | CommandGroup]]:
             entry = _declared(room)[name]
             group, _, word = name.partition(" ")
             if word:
-                found[group].commands[word] = Command.of(entry, room)  # type: ignore[union-attr]
+                found[group].commands[word] = Command.of(word, entry, room)  # type: ignore[union-attr]
                 continue
             inner = entry.get("commands", {})
-            words = {word: Command.of(each, room) for word, each in inner.items()}
-            made = CommandGroup(entry["about"], words) if words else Command.of(entry, room)
+            words = {word: Command.of(word, each, room) for word, each in inner.items()}
+            about = entry["about"]
+            made = CommandGroup(name, about, words) if words else Command.of(name, entry, room)
             found[name] = sections.setdefault(entry["heading"], {})[name] = made
         except (AttributeError, ImportError, KeyError, OSError, ValueError) as error:
             # One room that is broken must not keep the others from being used.

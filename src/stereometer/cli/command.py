@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -22,8 +21,6 @@ from stereometer.cli.render import show
 from stereometer.core.options import COMMON, PANELS, Option, VerbParameter, declared
 
 ARGUMENTS = "Arguments"
-TYPED: ContextVar[set[str]] = ContextVar("TYPED")
-"""Names of the options that a user gave, whatever their values: one may equal its default."""
 SLICES = VerbParameter(
     "slices", bool, Option("Also print the slices: domains, bias types, example sets."), False
 )
@@ -39,11 +36,6 @@ WAYS = {"slices": SLICES, "every-slice": EVERY_SLICE, "json": JSON}
 
 class Untyped(TyperCommand):
     """Its help names arguments without their Python types, and has options under headings."""
-
-    def invoke(self, ctx: Any) -> Any:
-        sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
-        TYPED.set({name for name, source in sources.items() if source.name != "DEFAULT"})
-        return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         panels: dict[str, list[Any]] = {panel: [] for panel in (ARGUMENTS, COMMON, *PANELS)}
@@ -62,6 +54,7 @@ class Untyped(TyperCommand):
 class Command:
     """A verb as a command."""
 
+    name: str
     verb: str
     """Where it is, `stereometer.core.verbs.run:run`; its signature is what can be typed."""
     about: str
@@ -70,11 +63,11 @@ class Command:
     """Of showing what comes back."""
 
     @classmethod
-    def of(cls, entry: Mapping[str, Any], room: str) -> Command:
+    def of(cls, name: str, entry: Mapping[str, Any], room: str) -> Command:
         """As the `commands.toml` of a room has it; `ways` are those of showing what comes back."""
         ways = tuple(WAYS[way] for way in entry.get("ways", ["json"]))
         examples = tuple(entry.get("examples", "").splitlines())
-        return cls(f"{room}.{entry['verb']}", entry["about"], examples, ways)
+        return cls(name, f"{room}.{entry['verb']}", entry["about"], examples, ways)
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -86,31 +79,31 @@ class Command:
     def parameters(self) -> list[VerbParameter]:
         return [*declared(self.function), *self.ways]
 
-    def built(self, name: str) -> Any:
-        """As the parser takes it."""
+    @functools.cached_property
+    def parser(self) -> Any:
+        """What reads the words that are typed, and runs the verb with them."""
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         lines = "\n".join(f"  stereometer {example}" for example in self.examples)
         # \b keeps the line breaks.
         epilog = f"Examples:\n\n\b\n{lines}" if lines else None
-        parameters = [_parameter(each) for each in self.parameters]
-
-        def call(**values: Any) -> None:
-            with guarded():
-                self.run(values)
-
-        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        own = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        parameters = [own, *map(_parameter, self.parameters)]
+        call: Any = guarded()(self.run)
+        call.__signature__ = inspect.Signature(parameters)
         call.__annotations__ = {each.name: each.annotation for each in parameters}
-        app.command(name, cls=Untyped, help=self.about, epilog=epilog)(call)
+        app.command(self.name, cls=Untyped, help=self.about, epilog=epilog)(call)
         command: Any = typer.main.get_command(app)
         for parameter in command.params:
             if parameter.param_type_name == "argument":
                 parameter.display_type_rich = lambda ctx: ""
         return command
 
-    def run(self, values: dict[str, Any]) -> None:
+    def run(self, context: Any, **values: Any) -> None:
         ways = {way.name: values[way.name] for way in self.ways}
+        # Whatever its value: one may equal its default.
+        typed = {name for name in values if context.get_parameter_source(name).name != "DEFAULT"}
         try:
-            value = self._answer(values)
+            value = self._answer({name: values[name] for name in typed})
         except BaseException as stop:
             # What was finished before is shown, whatever ended the rest.
             if finished := getattr(stop, "results", None):
@@ -120,13 +113,13 @@ class Command:
         if check := getattr(value, "check", None):
             check()
 
-    def _answer(self, values: dict[str, Any]) -> Any:
+    def _answer(self, typed: Mapping[str, Any]) -> Any:
         """Only what was typed is handed on: the defaults are the verb's own."""
         several: list[Any] = []
         keywords: dict[str, Any] = {}
         for each in declared(self.function):
-            if each.name in TYPED.get():
-                value = values[each.name]
+            if each.name in typed:
+                value = typed[each.name]
                 read = value if each.option.read is None else each.option.read(value)
                 if each.kind is inspect.Parameter.VAR_POSITIONAL:
                     several += read

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stereometer.core.errors import DataError, ModelError, UnknownName, respelled
-from stereometer.core.types.method import completed
 from stereometer.core.types.names import MeasureName, ModelName
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "survey": ".kinds.traits.abc.survey:SOURCE",
         "ethos": ".kinds.comments.benchmarks:SOURCE",
         "definitional": ".kinds.facts.benchmarks:DEFINITIONAL",
-        "custom": ".core.benchmarks.custom:SOURCE",
+        "custom": ".wings.packs.custom:SOURCE",
     },
     "method": {
         "cat-likelihood": ".kinds.cats.methods:LIKELIHOOD",
@@ -166,9 +165,9 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "gate": ".core",
         "calibrate": ".wings.relations",
         "relate": ".wings.relations",
-        "show": ".core",
-        "list": ".core",
-        "published": ".core",
+        "show": ".wings.look",
+        "list": ".wings.look",
+        "published": ".wings.look",
         "align": ".kinds.traits",
         "intersect": ".kinds.traits",
         "analyze": ".wings.curation",
@@ -180,7 +179,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "aggregate": ".wings.curation",
         "study": ".wings.people",
         "board": ".wings.board",
-        "data": ".core",
+        "data": ".wings.data",
         "pack": ".wings.packs",
         "cache": ".core",
         "cache merge": ".wings.workers",
@@ -209,7 +208,6 @@ def find(kind: str, name: str) -> Any:
     asked = _asked(kind, name)
     if asked.name in names(kind):
         entry = _load(kind, asked.name)
-        entry = completed(entry) if kind == METHOD else entry
         if not asked.options and asked.version in ("", getattr(entry, "version", "")):
             return entry
     name = str(asked)

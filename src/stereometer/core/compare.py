@@ -6,7 +6,6 @@ answered, with the same resamples for both, so that what the items have in commo
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice, takewhile
@@ -343,29 +342,3 @@ def _verdict(difference: Difference, p: float, level: float) -> Said:
         more = f": p cannot fall below {p:.2g}; {MORE}" if low else ""
         return f"{NO_DIFFERENCE}{more}", False
     return "higher" if difference.difference > 0 else "lower", True
-
-
-@dataclass(frozen=True)
-class RankRange:
-    best: int
-    worst: int
-    systems: int
-    """How many were tested with each other."""
-
-
-def rank_ranges(pairs: Iterable[Compared], metric: str) -> dict[str, RankRange]:
-    """By system; one that was not compared in this metric has no range."""
-    nearer: Counter[str] = Counter()
-    farther: Counter[str] = Counter()
-    systems: dict[str, None] = {}
-    for pair in pairs:
-        for row in pair.differences:
-            if row.slice or row.name != metric or row.ideal is None:
-                continue
-            systems |= dict.fromkeys((pair.first, pair.second))
-            if row.closer != "neither":
-                first = row.closer == "first"
-                farther[pair.first if first else pair.second] += 1
-                nearer[pair.second if first else pair.first] += 1
-    count = len(systems)
-    return {label: RankRange(1 + nearer[label], count - farther[label], count) for label in systems}

@@ -58,38 +58,28 @@ def _opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
         if known.st_size > LARGEST:
             raise _too_large(path)
         with path.open("rb") as file:
-            start = file.read(4)
+            is_packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
-            if start[:2] != b"\x1f\x8b":
-                _check_kind(path, start)
-                yield file
-                return
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                _check_unpacked(path, unpacked)
-                unpacked.seek(0)
-                yield unpacked
+            with gzip.GzipFile(fileobj=file) if is_packed else file as content:
+                start = content.read(4)
+                if start in WORKBOOKS:
+                    raise DataError(
+                        f"{path} is a workbook, an archive or an SPSS file, not text. Tables are "
+                        "read as CSV. Open it in the program that wrote it and save it as CSV "
+                        "(UTF-8)."
+                    )
+                size = len(start)
+                # Counted before anything is kept: a small packed file may unpack to any size.
+                while is_packed and (chunk := content.read(CHUNK)):
+                    size += len(chunk)
+                    if size > LARGEST:
+                        raise _too_large(path)
+                content.seek(0)
+                yield content
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(
             f"{path} cannot be read: {error}. The file may be cut off or protected. Fetch it again."
         ) from None
-
-
-def _check_kind(path: Path, start: bytes) -> None:
-    if start in WORKBOOKS:
-        raise DataError(
-            f"{path} is a workbook, an archive or an SPSS file, not text. Tables are read as CSV. "
-            "Open it in the program that wrote it and save it as CSV (UTF-8)."
-        )
-
-
-def _check_unpacked(path: Path, unpacked: gzip.GzipFile) -> None:
-    """Counted before anything is kept: a small packed file may unpack to any size."""
-    _check_kind(path, unpacked.read(4))
-    size = 4
-    while chunk := unpacked.read(CHUNK):
-        size += len(chunk)
-        if size > LARGEST:
-            raise _too_large(path)
 
 
 def _too_large(path: Path) -> DataError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from inspect import Parameter, cleandoc, signature
 from pathlib import Path
 from typing import (
@@ -79,24 +80,26 @@ class VerbParameter:
         return self.option.is_argument or (positional and self.default is Parameter.empty)
 
 
-def declared(verb: Callable[..., Any]) -> Iterator[VerbParameter]:
+@cache
+def declared(verb: Callable[..., Any]) -> tuple[VerbParameter, ...]:
     """The parameters of a verb that can be typed, in the order of its signature."""
+    return tuple(_declared(verb))
+
+
+def _declared(verb: Callable[..., Any]) -> Iterator[VerbParameter]:
     hints = get_type_hints(verb, include_extras=True)
     for name, parameter in signature(verb).parameters.items():
         hint, kind = hints.get(name), parameter.kind
         if kind is Parameter.VAR_KEYWORD:
-            for group in _groups(hint):
+            # Classes whose fields are keywords: a TypedDict, or `Annotated[Any, ADataclass, ...]`.
+            of = get_args(hint) if get_origin(hint) is Unpack else getattr(hint, "__metadata__", ())
+            for group in of:
                 yield from _fields(group)
             continue
         bare, option = _parts(hint)
         if option is not None:
             taken = Sequence[bare] if kind is Parameter.VAR_POSITIONAL else bare  # type: ignore[valid-type]
             yield VerbParameter(name, taken, option, parameter.default, kind)
-
-
-def _groups(hint: Any) -> Sequence[Any]:
-    """Classes whose fields are keywords: a TypedDict, or `Annotated[Any, ADataclass, ...]`."""
-    return get_args(hint) if get_origin(hint) is Unpack else getattr(hint, "__metadata__", ())
 
 
 def _fields(group: Any) -> Iterator[VerbParameter]:

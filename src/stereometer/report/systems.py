@@ -10,10 +10,10 @@ from stereometer.core import catalog
 from stereometer.core.addendum import Finding, addenda
 from stereometer.core.runs.stored import Run, Side, settings_of
 from stereometer.core.shapes.shape import Shape
-from stereometer.core.shift import Audited, load_audit
 from stereometer.core.show.figure import FILLS, Key
 from stereometer.core.show.table import Cell
 from stereometer.core.types import Estimate, Result, Score, Settings, Slice
+from stereometer.report.audited import Audited, load_audit
 from stereometer.report.system_facts import Facts
 
 MOST_SYSTEMS = 40

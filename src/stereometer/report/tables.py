@@ -12,9 +12,9 @@ from stereometer.core.shapes.verdicts import NULL_VALUE
 from stereometer.core.show import numbers
 from stereometer.core.show.slices import named
 from stereometer.core.show.table import Cell, Table, number, text
-from stereometer.core.stats.effects import FEWEST, partly_pooled
 from stereometer.core.types import Estimate, Slice
 from stereometer.report.across import over_systems
+from stereometer.report.pooled import FEWEST, partly_pooled
 from stereometer.report.systems import Group, System
 
 Row = tuple[Cell | str, ...]

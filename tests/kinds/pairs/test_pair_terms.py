@@ -14,7 +14,6 @@ import stereometer
 from stereometer.core import catalog
 from stereometer.core.compare import compared
 from stereometer.core.shapes.points import copied
-from stereometer.core.shift import shifts
 from stereometer.core.types import Estimate, Score, Settings
 from stereometer.kinds.pairs.files import read_pairs, write
 from stereometer.kinds.pairs.items import Pair
@@ -24,7 +23,8 @@ from tests.builders.stored import only
 from tests.builders.sure import sure
 from tests.strategies import pair_score
 
-SHAPE, QUICK = catalog.shape("pair"), Settings(resamples=100)
+SHAPE = catalog.find("shape", "pair")
+QUICK = Settings(resamples=100)
 
 
 def of_terms(won: list[int], size: int = 4) -> list[Score]:
@@ -104,7 +104,7 @@ def test_two_systems_are_compared_over_terms() -> None:
 
 def test_shifts_are_over_terms() -> None:
     scores = of_terms(WON)
-    row = pick(shifts(SHAPE, scores, {s.item for s in scores[::2]}, QUICK), "pair_preference")
+    row = pick(SHAPE.shifts(scores, {s.item for s in scores[::2]}, QUICK, False), "pair_preference")
     assert (row.interval, row.scope) == ("t over target terms", "terms like these")
     assert sure(row.low) < sure(row.difference) < sure(row.high)
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from stereometer.core.errors import ModelError
 from stereometer.core.runs.runner import distinct, planned, scored
-from stereometer.core.stats.effects import random_effects, within_variance
 from stereometer.core.stats.tests import exchange_p
 from stereometer.core.types import NoOptions, Score, Settings
 from stereometer.kinds.traits.abc.items import Choice, chosen_benchmark
 from stereometer.kinds.traits.abc.sentences import POOL, Concordance, sentences
+from stereometer.kinds.traits.methods.effects import random_effects, within_variance
 from stereometer.kinds.traits.methods.embedding import (
     FEW_SENTENCES,
     FEW_WORDS,

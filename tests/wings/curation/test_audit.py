@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from stereometer.core.errors import DataError, StereometerError, UnknownName
 from stereometer.core.runs import store as runs
 from stereometer.core.runs.open import open_benchmark
-from stereometer.core.shift import AUDIT, load_audit
 from stereometer.core.types import Settings
 from stereometer.core.verbs.run import run
 from stereometer.kinds.cats.files import read_cats
 from stereometer.report import write_report
+from stereometer.report.audited import AUDIT, load_audit
 from stereometer.wings.curation.audit import audit
 from stereometer.wings.curation.errata import ACTIONS, Errata, Erratum, corrected, read_errata
 from stereometer.wings.curation.flags import FLAGS

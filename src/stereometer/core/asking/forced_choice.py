@@ -22,12 +22,13 @@ from stereometer.core.asking.habits import (
 )
 from stereometer.core.asking.reading import read
 from stereometer.core.asking.wordings import FIRST, wording
-from stereometer.core.methods.declared import Bound, Declared, answers_of
+from stereometer.core.methods.declared import OURS, Bound, answers_of
 from stereometer.core.types import (
     Backend,
     Estimate,
     Exchanged,
     Generate,
+    Method,
     Notes,
     Requests,
     Score,
@@ -170,7 +171,7 @@ def within(scores: Iterable[Score], slice_: Slice) -> list[Score]:
 
 
 @dataclass(frozen=True)
-class ChoiceMethod(Declared):
+class ChoiceMethod(Method):
     """Forced choice on one kind."""
 
     options: type[Any] = ChoiceOptions
@@ -187,4 +188,5 @@ class ChoiceMethod(Declared):
 def choice_method(kind: str, shown: Presentation) -> ChoiceMethod:
     """Forced choice between the candidates of a kind."""
     needs = {kind: [frozenset({Generate.kind})]}
-    return ChoiceMethod(f"{kind}-forced-choice", kind, needs, shown=shown)
+    source = f"{OURS}: the items as questions"
+    return ChoiceMethod(f"{kind}-forced-choice", kind, needs, shown=shown, source=source)

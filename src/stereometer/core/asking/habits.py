@@ -18,18 +18,7 @@ from stereometer.core.types import Estimate, Score, Settings, Slice
 
 DECIDED_FLOOR = 0.5
 """Below this share of comparisons that come out the same in both orders there is no score."""
-NUMBERS = (
-    "value",
-    "low",
-    "high",
-    "interval",
-    "p",
-    "test",
-    "p_adjusted",
-    "tests",
-    "verdict",
-    "beyond_noise",
-)
+NUMBERS = "value low high interval p test p_adjusted tests verdict beyond_noise"
 """What an estimate without a score does not have."""
 
 
@@ -141,5 +130,5 @@ def withheld(estimate: Estimate, *decided: Estimate) -> Estimate:
         f"only {share:.0f} % of the comparisons come out the same in both orders; "
         "the rest follow the position, and their ties would look like 50"
     )
-    nothing: dict[str, Any] = dict.fromkeys(NUMBERS)
+    nothing: dict[str, Any] = dict.fromkeys(NUMBERS.split())
     return replace(estimate, **nothing, why=why)

@@ -54,26 +54,7 @@ OPENING = re.compile(rf"\W*[{LETTERS}]\W*(?:[.):\n]|$)")
 QUOTED = 3
 """Words from which on the beginning of an option is that option; fewer are so only where they are
 all of it."""
-LINKS = frozenset(
-    [
-        "is",
-        "was",
-        "are",
-        "because",
-        "since",
-        "as",
-        "and",
-        "or",
-        "has",
-        "seems",
-        "sounds",
-        "looks",
-        "would",
-        "will",
-        "makes",
-        "over",
-    ]
-)
+LINKS = "is was are because since as and or has seems sounds looks would will makes over"
 """Words that may follow a letter even where an option has them too."""
 
 
@@ -107,7 +88,7 @@ def _is_article(match: re.Match[str], options: Sequence[str]) -> bool:
     after = _words(match.string[match.end() :])[0]
     if any(_words(option)[:2] == ["a", after] for option in options):
         return True
-    return after not in LINKS and any(after in _words(option) for option in options)
+    return after not in LINKS.split() and any(after in _words(option) for option in options)
 
 
 def _is_denied(match: re.Match[str]) -> bool:

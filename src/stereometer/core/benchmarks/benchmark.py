@@ -108,6 +108,20 @@ class Benchmark:
     def as_released(self) -> bool:
         return bool(self.card.digest) and self.digest == self.card.digest
 
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """How items differ from what the card says, in words; without a digest only in number."""
+        if self.as_released:
+            return ()
+        counts = [
+            f"{len(self.shapes.get(shape, ()))} items of shape {shape} instead of {expected}"
+            for shape, expected in self.card.counts.items()
+            if len(self.shapes.get(shape, ())) != expected
+        ]
+        known = self.card.digest
+        other = [f"content digest {self.digest[:16]} instead of {known[:16]}"] if known else []
+        return (*counts, *other)
+
     def described(self, *notes: str) -> Benchmark:
         """The benchmark with notes, among them whether the content is what was released."""
         if self.as_released or not self.card.digest:
@@ -193,7 +207,7 @@ class Source:
             )
         return replace(self, read=partial(self.read, layout=layout))
 
-    @property
+    @cached_property
     def card(self) -> Card:
         return load_card(self.name, self.package)
 
@@ -231,11 +245,11 @@ def folders() -> Iterator[Path]:
 
 
 def open_benchmark(source: Source, data: Path | None = None) -> Benchmark:
-    """The benchmark read from the first place that has it."""
     return source.load(find(source, data))
 
 
 def find(source: Source, data: Path | None = None) -> Sequence[Path]:
+    """The files of a benchmark, in the first place that has them."""
     if data is not None:
         return files_at(source.card, data)
     if source.packaged is not None:

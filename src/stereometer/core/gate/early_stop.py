@@ -350,10 +350,9 @@ class Holding:
 
     def jobs(self, jobs: Sequence[Job]) -> Sequence[Job]:
         """With what stops them; raises where a bar is about nothing that they measure."""
-        bearing(jobs, self.rules)
-        if not self.until_decided:
-            return jobs
-        return [until_decided(job, self.rules) for job in jobs]
+        if self.rules:
+            bearing(jobs, self.rules)
+        return [until_decided(job, self.rules) for job in jobs] if self.until_decided else jobs
 
     def hold(self, results: Results) -> Results:
         """The results with how they stand to the bars."""

@@ -177,14 +177,10 @@ class Cache(AbstractContextManager["Cache"]):
                     damaged.append(key)
         if damaged:
             LOG.warning(DAMAGED, len(damaged), self.path)
-            self._delete(damaged)  # makes room for the right answers
+            with self._transaction():  # makes room for the right answers
+                gone = [(key,) for key in damaged]
+                self._connection.executemany("DELETE FROM answers WHERE key = ?", gone)
         return answers
-
-    def _delete(self, keys: Sequence[bytes]) -> None:
-        with self._transaction():
-            self._connection.executemany(
-                "DELETE FROM answers WHERE key = ?", ((key,) for key in keys)
-            )
 
     def put(self, identity: str, answers: Mapping[str, Answer]) -> None:
         """All of them or, if the process dies here, none."""
@@ -392,18 +388,21 @@ def pack(answer: Answer) -> tuple[str, bytes]:
     """Names and lengths as text, numbers as little-endian doubles; what a model wrote stands with
     the names."""
     rows = [[(name, len(column)) for name, column in sorted(row.items())] for row in answer.rows]
-    numbers = b"".join(
-        _little(array("d", column)).tobytes()
-        for row in answer.rows
-        for _, column in sorted(row.items())
-    )
-    return LAYOUT.encode([rows, answer.text, answer.end]), numbers
+    numbers = array("d")
+    for row in answer.rows:
+        for _, column in sorted(row.items()):
+            numbers += array("d", column)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return LAYOUT.encode([rows, answer.text, answer.end]), numbers.tobytes()
 
 
 def unpack(layout: str | bytes, numbers: bytes) -> Answer:
     values = array("d")
     values.frombytes(numbers)
-    values, start = _little(values), 0
+    if sys.byteorder == "big":
+        values.byteswap()
+    start = 0
     layouts, text, end = json.loads(layout)
     rows: list[Row] = []
     for columns in layouts:
@@ -413,11 +412,3 @@ def unpack(layout: str | bytes, numbers: bytes) -> Answer:
             start += length
         rows.append(row)
     return Answer(tuple(rows), text, end)
-
-
-def _little(values: array[float]) -> array[float]:
-    if sys.byteorder == "little":
-        return values
-    swapped = values[:]
-    swapped.byteswap()
-    return swapped

@@ -19,10 +19,8 @@ ENGINE = "engine"
 class Engines(AbstractContextManager["Engines"]):
     """Gives each model the engine that answers for it: the model itself, in this process."""
 
-    @property
-    def elsewhere(self) -> bool:
-        """Whether models are opened again in other processes."""
-        return False
+    elsewhere = False
+    """Whether models are opened again in other processes."""
 
     def __exit__(self, *error: object) -> None:
         return

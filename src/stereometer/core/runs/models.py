@@ -31,7 +31,10 @@ def opened(
     """The model for as long as it is asked; one in memory is left as it was."""
     if isinstance(model, str | Path):
         check_names([str(model)], ())
-    _check_options(options)
+    if any(options.get(name) is not None for name in Serving.__annotations__):
+        # Of every scheme: a slip is refused also for a model that has no use for the option.
+        for scheme in catalog.names("opener"):
+            catalog.find("opener", scheme).check_options(options)
     if isinstance(model, str | Path):
         engines = engines or Engines()
         name, loading = str(model), engines.loading(options)
@@ -77,13 +80,6 @@ def _local() -> Opener:
     return opener
 
 
-def _check_options(options: Mapping[str, Any]) -> None:
-    """Of every scheme: a slip is refused also for a model that has no use for the option."""
-    if any(options.get(name) is not None for name in Serving.__annotations__):
-        for scheme in catalog.names("opener"):
-            catalog.find("opener", scheme).check_options(options)
-
-
 def named(model: Model | list[Model], name: str | Sequence[str] | None = None) -> list[NamedModel]:
     """A pattern stands for several models."""
     given = model if isinstance(model, list) else [model]
@@ -99,8 +95,9 @@ def named(model: Model | list[Model], name: str | Sequence[str] | None = None) -
             f"--name is given {len(names)} times for {len(models)} models. It is not clear which "
             "model is meant. Give each --model its --name, or none."
         )
-    own = names or names_for([member.spec or "in memory" for _, member in models])
-    return [(each, member, called) for (each, member), called in zip(models, own, strict=True)]
+    several = models[1:] and not names
+    own = names_for([member.spec or "in memory" for _, member in models]) if several else names
+    return [(*pair, called) for pair, called in zip(models, own or [None], strict=True)]
 
 
 WILD = re.compile(r"[*?\[]")

@@ -20,6 +20,8 @@ Phases: TypeAlias = Callable[[str, int, int, str], None]
 """Told what is done, how much of it, of how much, and how it goes."""
 EVERY = 30.0
 """Seconds between two lines."""
+NOTEBOOK = "ipykernel"
+"""What is loaded where a notebook runs."""
 
 
 def say(line: str) -> None:
@@ -47,10 +49,6 @@ def lines(
     yield progress
 
 
-def _in_notebook() -> bool:
-    return "ipykernel" in sys.modules
-
-
 def bars(remark: str = "") -> Bars:
     """Nothing where neither a terminal nor a notebook could draw them. A notebook gets a
     terminal's bar: one of its own would need a package that not every notebook has."""
@@ -59,7 +57,9 @@ def bars(remark: str = "") -> Bars:
 
     columns = (progress.BarColumn(), progress.MofNCompleteColumn(), progress.TimeRemainingColumn())
     title, remarks = progress.TextColumn("{task.description}"), progress.TextColumn(remark)
-    console = Console(stderr=True, force_jupyter=False, force_terminal=_in_notebook() or None)
+    console = Console(
+        stderr=True, force_jupyter=False, force_terminal=NOTEBOOK in sys.modules or None
+    )
     return progress.Progress(
         title,
         *columns,
@@ -74,7 +74,7 @@ def bars(remark: str = "") -> Bars:
 @contextmanager
 def watch(title: str) -> Iterator[Progress]:
     """What is called with the progress of a job."""
-    if not (sys.stderr.isatty() or _in_notebook()):
+    if not (sys.stderr.isatty() or NOTEBOOK in sys.modules):
         with lines(title) as progress:
             yield progress
         return

@@ -195,13 +195,16 @@ class Waiting:
     """How many distinct requests."""
 
 
+@dataclass
 class WindowQueue:
     """Windows in the order of items: planned ahead, answered in any order, scored in turn."""
 
-    def __init__(self, asking: Asking, engine: Engine, keeper: Keeper, tally: Tally) -> None:
-        self.asking, self.engine, self.keeper, self.tally = asking, engine, keeper, tally
-        self.waiting: deque[Waiting] = deque()
-        self.under_way: dict[str, list[Waiting]] = {}
+    asking: Asking
+    engine: Engine
+    keeper: Keeper
+    tally: Tally
+    waiting: deque[Waiting] = field(default_factory=deque)
+    under_way: dict[str, list[Waiting]] = field(default_factory=dict)
 
     def feed(self) -> Windows:
         """What is to be asked; empty where all is known, or enough is under way."""

@@ -39,12 +39,6 @@ class Coverage:
             self.skipped[score.skipped] += 1
             self.missing += score.unanswered
 
-    def __iadd__(self, other: Coverage) -> Coverage:
-        self.count += other.count
-        self.skipped += other.skipped
-        self.missing += other.missing
-        return self
-
     @property
     def answered(self) -> int:
         return self.count - self.skipped.total()
@@ -130,11 +124,12 @@ class Stratum:
     coverage: Coverage = field(default_factory=Coverage)
 
 
+@dataclass(frozen=True)
 class Points:
     """Items by what they say; `shape` is that of the table of all they may say."""
 
-    def __init__(self, shape: tuple[int, ...], strata: Iterable[Stratum] = ()) -> None:
-        self.shape, self.strata = shape, list(strata)
+    shape: tuple[int, ...]
+    strata: list[Stratum] = field(default_factory=list)
 
     @classmethod
     def of(
@@ -157,7 +152,7 @@ class Points:
             strata[key].coverage.add(score)
             if place is not None:
                 strata[key].counts[place] += 1
-        return cls(shape, strata.values())
+        return cls(shape, list(strata.values()))
 
     def values(self, name: str) -> list[str]:
         """Of a slice, sorted."""
@@ -170,9 +165,12 @@ class Points:
         counts = np.zeros((len(units), *self.shape), dtype=np.int64)
         missing = np.zeros(len(units), dtype=np.int64)
         for stratum in here:
-            coverage += stratum.coverage
-            counts[rows[stratum.unit]] += stratum.counts
-            missing[rows[stratum.unit]] += stratum.coverage.missing
+            at, of = rows[stratum.unit], stratum.coverage
+            counts[at] += stratum.counts
+            missing[at] += of.missing
+            coverage.count += of.count
+            coverage.skipped += of.skipped
+            coverage.missing += of.missing
         return PointSample(slice_, units, counts, missing, coverage)
 
 

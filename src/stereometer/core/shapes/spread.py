@@ -10,15 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from stereometer.core.shapes import verdicts
 from stereometer.core.shapes.points import LOST, WON
-from stereometer.core.shapes.verdicts import (
-    LIKE_THESE,
-    NULL_VALUE,
-    equivalent,
-    narrower,
-    undetermined,
-    without_score,
-)
 from stereometer.core.stats.means import StudentMean
 from stereometer.core.types import Estimate, Settings
 
@@ -49,19 +42,19 @@ class Spread:
             return spanned
         tested = replace(spanned, p=self.p(), test=self.test, free=self.free)
         known = replace(tested, detectable=self.detectable(settings.level))
-        if estimate.ideal != NULL_VALUE:
+        if estimate.ideal != verdicts.NULL_VALUE:
             return known
-        near = self.interval(narrower(settings.level))
-        return replace(known, equivalent=equivalent(near[:2], settings))
+        near = self.interval(verdicts.narrower(settings.level))
+        return replace(known, equivalent=verdicts.equivalent(near[:2], settings))
 
 
-def over_units(mean: StudentMean, units: str, scope: str = LIKE_THESE) -> Spread:
+def over_units(mean: StudentMean, units: str, scope: str = verdicts.LIKE_THESE) -> Spread:
     """Student's t over units that stand for others like them."""
     how = f"t over {units}"
     return Spread(
         mean.value,
         lambda level: (*mean.percent(level), how),
-        partial(mean.p, NULL_VALUE),
+        partial(mean.p, verdicts.NULL_VALUE),
         how,
         mean.detectable,
         mean.free,
@@ -81,10 +74,10 @@ def determined(
     `settled` is the spread with every missing answer, and every tie, lost or won.
     """
     scoped = replace(estimate, scope=known.scope)
-    if why := undetermined(tied, settings):
-        return without_score(scoped, why, settings)
+    if why := verdicts.undetermined(tied, settings):
+        return verdicts.without_score(scoped, why, settings)
     measured = known.measured(scoped, settings)
-    if estimate.ideal != NULL_VALUE or not estimate.missing:
+    if estimate.ideal != verdicts.NULL_VALUE or not estimate.missing:
         return measured
     return _with_missing(measured, settled(LOST), settled(WON), settings)
 
@@ -96,10 +89,10 @@ def _with_missing(estimate: Estimate, lost: Spread, won: Spread, settings: Setti
     known = replace(estimate, missing_low=low, missing_high=high)
     if not known.is_doubtful or known.p is None:
         return known
-    above = lost.p() if lost.value > NULL_VALUE else 1.0
-    below = won.p() if won.value < NULL_VALUE else 1.0
-    near = _between(lost, won, narrower(settings.level))
-    return replace(known, p=min(above, below), equivalent=equivalent(near, settings))
+    above = lost.p() if lost.value > verdicts.NULL_VALUE else 1.0
+    below = won.p() if won.value < verdicts.NULL_VALUE else 1.0
+    near = _between(lost, won, verdicts.narrower(settings.level))
+    return replace(known, p=min(above, below), equivalent=verdicts.equivalent(near, settings))
 
 
 def _between(lost: Spread, won: Spread, level: float) -> tuple[float, float]:

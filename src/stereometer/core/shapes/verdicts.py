@@ -61,16 +61,11 @@ class Equivalence(Verdicts):
         small = f", by less than {delta:g} points" if estimate.equivalent else ""
         if beyond:
             return f"{says}{small}", True
-        if leaves_out_50(estimate):
-            return _leaning(estimate, small), False
+        if leaves_out_50(estimate):  # its own interval says more than its family lets it say
+            side = "stereotypes" if (estimate.value or 0.0) > NULL_VALUE else "anti-stereotypes"
+            among = f" among {estimate.tests} tests" if (estimate.tests or 1) > 1 else ""
+            return f"leans to {side}{small}; not beyond noise{among}", False
         return f"within {delta:g} points of 50" if estimate.equivalent else _open(estimate), False
-
-
-def _leaning(estimate: Estimate, small: str) -> str:
-    """Its own interval says more than its family lets it say."""
-    side = "stereotypes" if (estimate.value or 0.0) > NULL_VALUE else "anti-stereotypes"
-    among = f" among {estimate.tests} tests" if (estimate.tests or 1) > 1 else ""
-    return f"leans to {side}{small}; not beyond noise{among}"
 
 
 def _open(estimate: Estimate) -> str:

@@ -3,15 +3,17 @@ bound to a model, and the Job of one result."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias
 
-from stereometer.core.errors import UsageError
+from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.types.backend import Backend
 from stereometer.core.types.items import VARIANTS, Item, Score, Variant
-from stereometer.core.types.requests import Answer, Request
+from stereometer.core.types.names import AFTER_FIRST, WITHIN_WORD, MeasureName
+from stereometer.core.types.requests import Answer, Request, WholeText
 from stereometer.core.types.results import Estimate, Result
 
 LEAST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
@@ -126,72 +128,64 @@ class Measure(Protocol):
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]: ...
 
 
-class Method(Protocol):
-    """One method of one paper: what the catalog names."""
+@dataclass(frozen=True)
+class Method(ABC):
+    """One method of one paper, which the catalog names; others inherit it."""
 
-    @property
-    def name(self) -> str: ...
+    name: str
+    reads: str
+    """The shape of the items it works on."""
+    needs: Needs = field(default_factory=dict)
+    version: str = "1"
+    """Another one where numbers change."""
+    variants: tuple[Variant, ...] = ("paper", "sound")
+    options: type[Any] = NoOptions
+    """A dataclass: what a user can set."""
+    own_ties: bool = False
+    """Whether it has a rule of its own for ties, so that many of them withhold no score."""
+    in_words: bool = False
+    """Whether it asks in words: a method of `ask`."""
+    setting: str = ""
+    """Under which setting of `ask`; empty where it has none."""
+    source: str = field(default="", kw_only=True)
+    """The paper and the tables it belongs to."""
 
-    @property
-    def version(self) -> str:
-        """Another one where numbers change."""
-
-    @property
-    def source(self) -> str:
-        """The paper and the tables it belongs to."""
-
-    @property
-    def own_ties(self) -> bool:
-        """Whether it has a rule of its own for ties, so that many of them withhold no score."""
-
-    @property
-    def in_words(self) -> bool:
-        """Whether it asks in words: a method of `ask`."""
-
-    @property
-    def setting(self) -> str:
-        """Under which setting of `ask`; empty where it has none."""
-
-    @property
-    def reads(self) -> str:
-        """The shape of the items it works on."""
+    @abstractmethod
+    def bind(self, backend: Backend, variant: Variant, options: Any) -> Measure:
+        """Raises ModelError for a model that cannot be asked this."""
 
     @property
     def kind(self) -> str:
         """The shape of its results: what it reads, unless it has metrics of its own."""
+        return self.reads
 
-    @property
-    def variants(self) -> tuple[Variant, ...]: ...
+    def label(
+        self, backend: Backend | None = None, asks: Iterable[str] = (), within_word: bool = False
+    ) -> str:
+        """What `bind` calls a measure in results: with `after-first-token` where this model gives
+        no number for a text's first token and the requests that it `asks` need one."""
+        options = (WITHIN_WORD,) if within_word else ()
+        if backend and not backend.abilities.first_token and WholeText.kind in asks:
+            options = (AFTER_FIRST, *options)
+        return str(MeasureName(self.name, self.version, options))
 
-    @property
-    def needs(self) -> Needs: ...
+    def way(self, backend: Backend, part: str) -> int | None:
+        """The number of the first alternative that the model can answer for a part of the
+        benchmark."""
+        able = backend.abilities.all
+        return next((at for at, needs in enumerate(self.needs[part]) if needs <= able), None)
 
-    @property
-    def options(self) -> type[Any]:
-        """A dataclass: what a user can set."""
-
-    def bind(self, backend: Backend, variant: Variant, options: Any) -> Measure:
-        """Raises ModelError for a model that cannot be asked this."""
-
-
-class Completed:
-    """A method of another package that says less of itself, with what holds where it is silent."""
-
-    version: str = "1"
-    source: str = ""
-    own_ties: bool = False
-    in_words: bool = False
-    setting: str = ""
-
-    def __init__(self, method: Any) -> None:
-        said = (name for name in dir(method) if not name.startswith("__"))
-        vars(self).update({name: getattr(method, name) for name in said})
-
-
-def completed(method: Any) -> Method:
-    """The method, able to answer for all of the protocol."""
-    silent = any(not hasattr(method, name) for name in Completed.__annotations__)
-    return cast(Method, Completed(method) if silent else method)
+    def needed_way(self, backend: Backend, part: str) -> int:
+        """As `way`; raises where the model cannot be asked this."""
+        way = self.way(backend, part)
+        if way is not None:
+            return way
+        ways = " or ".join(" and ".join(sorted(needs)) for needs in self.needs[part])
+        where = f" on the {part} task" if len(self.needs) > 1 else ""
+        raise ModelError(
+            f"{backend.card.name} cannot answer {self.name}{where}. It needs {ways}; "
+            f"the model answers {backend.abilities}. Choose another measure."
+        )
 
 
 @dataclass(frozen=True)

@@ -155,12 +155,6 @@ class Result(Tabular, WithFigures, Document):
         return next((estimate.skipped for estimate in overall if estimate.skipped), {})
 
     @property
-    def says_something(self) -> bool:
-        """Whether anything was scored, where anything is counted over the whole."""
-        overall = [estimate for estimate in self.estimates if not estimate.slice]
-        return not overall or any(estimate.n for estimate in overall)
-
-    @property
     def measured_by(self) -> MeasureName:
         """The measure's name, taken apart."""
         return MeasureName.parse(self.measure)
@@ -271,7 +265,8 @@ class Results(Tabular, WithFigures, list[Result]):
         """Raises where bars are missed or undecided, and where nothing was scored."""
         if self.gate is not None:
             self.gate.check(STORED)
-        if self and not any(result.says_something for result in self):
+        overall = [[row for row in each.estimates if not row.slice] for each in self]
+        if overall and all(rows and not any(row.n for row in rows) for rows in overall):
             first = self[0]
             why = ", ".join(f"{reason}: {n}" for reason, n in first.skipped.items())
             raise ModelError(

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from stereometer.core.options import verb
 from stereometer.core.runs.cache import Cache
+from stereometer.core.show.view import View, line
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown, Told
-from stereometer.core.verbs import view as views
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,7 +21,10 @@ class CacheInfo(Shown, Document):
     cap: int
     schema: str = "cache@1"
 
-    view = views.cache
+    def view(self) -> View:
+        size, cap = self.bytes / 1e6, self.cap / 1e6
+        kept = f"{self.path}: {self.answers} answers, {size:.1f} MB of at most {cap:.0f} MB"
+        return View(parts=(line(kept),))
 
 
 @verb

@@ -21,21 +21,9 @@ from stereometer.core.stats.intervals import (
 from stereometer.core.stats.means import PerUnit, StudentMean
 from stereometer.core.stats.tests import sign_flip
 from stereometer.core.types import Score, Settings, Slice
+from stereometer.kinds.cats import points
 from stereometer.kinds.cats.metrics import TESTED, DrawnValue, Gap, side_values, sides
 from stereometer.kinds.cats.metrics import sides as both_sides
-from stereometer.kinds.cats.points import (
-    HEADLINE,
-    IDEALS,
-    KINDS,
-    LMS_OF,
-    NO_LMS,
-    SS_OF,
-    averages,
-    counted,
-    headline_slices,
-    outcome,
-    rates,
-)
 
 
 def differences(
@@ -43,11 +31,11 @@ def differences(
 ) -> Iterator[Difference | Withheld]:
     """Joint outcomes of both systems, by term."""
     joint = (
-        (pair[0], tuple(outcome(score.values, settings.variant).index for score in pair))
+        (pair[0], tuple(points.outcome(score.values, settings.variant).index for score in pair))
         for pair in both
     )
-    table = counted(joint, (KINDS, KINDS))
-    for slice_ in headline_slices(table):
+    table = points.counted(joint, (points.KINDS, points.KINDS))
+    for slice_ in points.headline_slices(table):
         tables = table.within(slice_).rows
         if not tables.size:
             continue  # a domain that this task has no items of
@@ -60,13 +48,13 @@ def differences(
 
 def _slice(slice_: Slice, tables: Ints, asked: int, settings: Settings) -> Iterator[Difference]:
     """`tables` is terms x outcomes of the first x outcomes of the second."""
-    undefined = any(tables.sum(axis=axes)[NO_LMS].any() for axes in ((0, 2), (0, 1)))
+    undefined = any(tables.sum(axis=axes)[points.NO_LMS].any() for axes in ((0, 2), (0, 1)))
     n, few = tables.sum(axis=(1, 2)), len(tables) < FEW_TERMS
-    first, second = (averages(*side, n, np.ones(len(tables))) for side in _rates(tables))
-    for name in ("ss",) if undefined else HEADLINE:
+    first, second = (points.averages(*side, n, np.ones(len(tables))) for side in _rates(tables))
+    for name in ("ss",) if undefined else points.HEADLINE:
         values = float(first[name]), float(second[name])
         difference = Difference(
-            name, slice_, *values, int(n.sum()), asked, len(tables), IDEALS[name]
+            name, slice_, *values, int(n.sum()), asked, len(tables), points.IDEALS[name]
         )
         scoped = replace(difference, scope=THESE if few else LIKE_THESE)
         if name not in TESTED:
@@ -84,7 +72,7 @@ def _bent(difference: Difference, tables: Ints, settings: Settings) -> Differenc
         test = "bootstrap of items"
         difference = replace(difference, floor=2 / (1 + settings.resamples))
     low, high = gap.interval(settings.level)
-    differs = tables.sum(axis=0)[~np.eye(KINDS, dtype=bool)].any()
+    differs = tables.sum(axis=0)[~np.eye(points.KINDS, dtype=bool)].any()
     if not differs or high - low <= SAME:
         known = difference.without_spread(settings) if differs else difference.unchanged(settings)
         return replace(known, p=gap.p(), test=test)
@@ -140,7 +128,7 @@ def _over_terms(difference: Difference, tables: Ints, settings: Settings) -> Dif
 
 def _rates(tables: Ints) -> list[tuple[Floats, Floats]]:
     """lms and ss of every term, for the first system and for the second."""
-    return [rates(tables.sum(axis=axis)) for axis in (2, 1)]
+    return [points.rates(tables.sum(axis=axis)) for axis in (2, 1)]
 
 
 def _drawn(slice_: Slice, tables: Ints, settings: Settings) -> list[dict[str, Floats]]:
@@ -150,12 +138,12 @@ def _drawn(slice_: Slice, tables: Ints, settings: Settings) -> list[dict[str, Fl
         # Either order of the systems draws the same resamples: differences only change sign.
         return _drawn(slice_, turned, settings)[::-1]
     rng = generator(settings.seed, slice_, "compare")
-    outcomes = np.divmod(np.arange(KINDS**2), KINDS)
-    values = [of[side] for side in outcomes for of in (LMS_OF, SS_OF)]
+    outcomes = np.divmod(np.arange(points.KINDS**2), points.KINDS)
+    values = [of[side] for side in outcomes for of in (points.LMS_OF, points.SS_OF)]
     rows = tables.reshape(len(tables), -1)
     drawn = resampled_means(rows, values, settings.resamples, rng, settings.level)
     n, ones = tables.sum(axis=(1, 2)), np.ones(len(tables))
-    return [averages(100 * drawn[at], 100 * drawn[at + 1], n, ones) for at in (0, 2)]
+    return [points.averages(100 * drawn[at], 100 * drawn[at + 1], n, ones) for at in (0, 2)]
 
 
 def shifts(
@@ -163,11 +151,15 @@ def shifts(
 ) -> Iterator[Shift]:
     """Outcomes by target term, those of kept items in the second half of a row."""
     entries = (
-        (score, outcome(score.values, settings.variant).index + KINDS * (score.item in keep))
+        (
+            score,
+            points.outcome(score.values, settings.variant).index
+            + points.KINDS * (score.item in keep),
+        )
         for score in scores
     )
-    table = counted(entries, (2 * KINDS,))
-    for slice_ in [{}] if overall else headline_slices(table):
+    table = points.counted(entries, (2 * points.KINDS,))
+    for slice_ in [{}] if overall else points.headline_slices(table):
         rows = table.within(slice_).rows
         if rows.size:
             yield from _moved(slice_, rows, settings)
@@ -175,16 +167,18 @@ def shifts(
 
 def _halves(rows: Ints) -> tuple[Ints, Ints]:
     """Of all items, and of those kept; the last axis holds the outcomes of both."""
-    return rows[..., :KINDS] + rows[..., KINDS:], rows[..., KINDS:]
+    return rows[..., : points.KINDS] + rows[..., points.KINDS :], rows[..., points.KINDS :]
 
 
 def _moved(slice_: Slice, rows: Ints, settings: Settings) -> Iterator[Shift]:
     whole, kept = _halves(rows)
-    names = ("ss",) if whole[:, NO_LMS].any() else HEADLINE
+    names = ("ss",) if whole[:, points.NO_LMS].any() else points.HEADLINE
     values, left = (_averaged(part, np.ones(len(rows))) for part in (whole, kept))
     for name in names:
         value, after = float(values[name]), float(left[name])
-        shift = Shift(name, slice_, IDEALS[name], value, int(whole.sum()), after, int(kept.sum()))
+        shift = Shift(
+            name, slice_, points.IDEALS[name], value, int(whole.sum()), after, int(kept.sum())
+        )
         yield _spanned(shift, rows, settings) if kept.any() else shift.without("no item is left")
 
 
@@ -213,7 +207,7 @@ def _values(outcomes: Ints) -> list[Floats]:
     """lms and ss, one value per term: their mean is the average over the terms that have items."""
     there = outcomes.sum(axis=1) > 0
     weights = np.full(len(there), 1 / len(there))
-    of_terms = rates(np.where(there[:, None], outcomes, 1))
+    of_terms = points.rates(np.where(there[:, None], outcomes, 1))
     return [PerUnit(of * there, there.astype(np.float64)).values(weights) for of in of_terms]
 
 
@@ -221,9 +215,9 @@ def _averaged(outcomes: Ints, weights: Floats | Ints) -> dict[str, Floats]:
     """Averages over the terms that have items, the last but one axis."""
     n = outcomes.sum(axis=-1)
     there = n > 0
-    lms, ss = rates(np.where(there[..., None], outcomes, 1))
+    lms, ss = points.rates(np.where(there[..., None], outcomes, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return averages(lms, ss, n, weights * there)
+        return points.averages(lms, ss, n, weights * there)
 
 
 def _items_moved(shift: Shift, rows: Ints, settings: Settings) -> tuple[float, float]:
@@ -236,7 +230,7 @@ def _items_moved(shift: Shift, rows: Ints, settings: Settings) -> tuple[float, f
         [rng.multinomial(int(row.sum()), row / row.sum(), size=settings.resamples) for row in rows],
         axis=1,
     )
-    drawn = drawn[drawn[..., KINDS:].any(axis=(1, 2))]
+    drawn = drawn[drawn[..., points.KINDS :].any(axis=(1, 2))]
     n = rows.sum() / len(rows)
     wider = student(rows.sum(axis=1), settings.level) * sqrt(n / max(1.0, n - 1))
     ones = np.ones(len(rows))

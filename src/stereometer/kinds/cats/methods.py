@@ -15,8 +15,8 @@ from typing import Any
 
 from stereometer.core.errors import ModelError
 from stereometer.core.methods.declared import (
+    OURS,
     Bound,
-    Declared,
     Scoring,
     WithinWord,
     answers_of,
@@ -26,6 +26,7 @@ from stereometer.core.methods.declared import (
 from stereometer.core.types import (
     Backend,
     Exchanged,
+    Method,
     Notes,
     Requests,
     Score,
@@ -79,7 +80,7 @@ class ContextAssociation(Bound):
 
 
 @dataclass(frozen=True)
-class CatMethod(Declared):
+class CatMethod(Method):
     """A row of the methods table."""
 
     reads: str = "cat"
@@ -128,10 +129,24 @@ def _rules(name: str) -> Mapping[str, Sequence[Choice]]:
     return {task: RULES[name, task] for task in TASKS}
 
 
-LIKELIHOOD = cat_method("cat-likelihood", _rules("cat-likelihood"), padded=True)
-SUM_LIKELIHOOD = cat_method("cat-sum-likelihood", _rules("cat-sum-likelihood"), variants=("sound",))
+STEREOSET = "StereoSet, Nadeem et al. 2021"
+LIKELIHOOD = cat_method(
+    "cat-likelihood",
+    _rules("cat-likelihood"),
+    padded=True,
+    source=f"{STEREOSET}, Tables 4 and 6",
+)
+SUM_LIKELIHOOD = cat_method(
+    "cat-sum-likelihood",
+    _rules("cat-sum-likelihood"),
+    variants=("sound",),
+    source=f"{OURS}: cat-likelihood, summed",
+)
 PSEUDO_LIKELIHOOD = cat_method(
-    "cat-pseudo-likelihood", _rules("cat-pseudo-likelihood"), needed=TASKS
+    "cat-pseudo-likelihood",
+    _rules("cat-pseudo-likelihood"),
+    needed=TASKS,
+    source=f"{STEREOSET}, Tables 5 and 7",
 )
 
 

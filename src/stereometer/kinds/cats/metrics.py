@@ -9,18 +9,9 @@ from math import sqrt
 
 import numpy as np
 
+from stereometer.core.shapes import verdicts
 from stereometer.core.shapes.points import DrawnUnit, Points, Stratum
 from stereometer.core.shapes.spread import Interval, Spread, determined, over_units
-from stereometer.core.shapes.verdicts import (
-    FEW_TERMS,
-    LANGUAGE,
-    LIKE_THESE,
-    NULL_VALUE,
-    PREFERENCE,
-    SAME,
-    THESE,
-    judged,
-)
 from stereometer.core.stats.intervals import (
     Floats,
     generator,
@@ -31,25 +22,7 @@ from stereometer.core.stats.intervals import (
 from stereometer.core.stats.means import StudentMean, StudentShare, effective
 from stereometer.core.stats.tests import bootstrap_p, detectable, sign_flip
 from stereometer.core.types import Estimate, Score, Settings, Slice
-from stereometer.kinds.cats.points import (
-    AVERAGES,
-    HEADLINE,
-    IDEALS,
-    LMS_OF,
-    SS_OF,
-    UNIT_BY,
-    CatSample,
-    averages,
-    base,
-    bounds,
-    headline_slices,
-    icat,
-    icat_range,
-    percent,
-    rates,
-    sample,
-    tally,
-)
+from stereometer.kinds.cats import points
 
 CANDIDATES = ("stereotype", "anti-stereotype", "unrelated")
 FINE = ("target",)
@@ -58,11 +31,15 @@ NOT_DEFINED = "not defined, since unrelated candidates have no score"
 
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     """Estimates overall and for each task, domain, domain in a task, and target term."""
-    table = tally(scores, settings.variant)
-    samples = [(sample(table, slice_), AVERAGES) for slice_ in headline_slices(table)]
-    samples += [(sample(part, slice_), HEADLINE) for slice_, part in _by_term(table)]
+    table = points.tally(scores, settings.variant)
+    samples = [
+        (points.sample(table, slice_), points.AVERAGES) for slice_ in points.headline_slices(table)
+    ]
+    samples += [(points.sample(part, slice_), points.HEADLINE) for slice_, part in _by_term(table)]
     estimates = (row for part, names in samples for row in _estimates(part, names, settings))
-    return judged(estimates, {"ss": PREFERENCE, "lms": LANGUAGE}, settings, FINE)
+    return verdicts.judged(
+        estimates, {"ss": verdicts.PREFERENCE, "lms": verdicts.LANGUAGE}, settings, FINE
+    )
 
 
 def _by_term(table: Points) -> Iterator[tuple[Slice, Points]]:
@@ -71,14 +48,16 @@ def _by_term(table: Points) -> Iterator[tuple[Slice, Points]]:
     for stratum in table.strata:
         terms.setdefault(stratum.unit, []).append(stratum)
     for unit, strata in sorted(terms.items()):
-        yield dict(zip(UNIT_BY, unit.term, strict=True)), Points(table.shape, strata)
+        yield dict(zip(points.UNIT_BY, unit.term, strict=True)), Points(table.shape, strata)
 
 
-def _estimates(part: CatSample, names: tuple[str, ...], settings: Settings) -> Iterator[Estimate]:
+def _estimates(
+    part: points.CatSample, names: tuple[str, ...], settings: Settings
+) -> Iterator[Estimate]:
     short, spreads = part.coverage.shortfall(settings), Spreads(part, settings)
-    ends = {} if short else bounds(part, settings.variant)
+    ends = {} if short else points.bounds(part, settings.variant)
     for name in names:
-        ideal, ties = IDEALS[base(name)], part.ties[base(name)]
+        ideal, ties = points.IDEALS[points.base(name)], part.ties[points.base(name)]
         empty = part.coverage.estimate(name, part.slice, ideal, ties=ties, terms=part.terms)
         if short or not _is_defined(part, name):
             yield replace(empty, why=short or NOT_DEFINED)
@@ -87,21 +66,21 @@ def _estimates(part: CatSample, names: tuple[str, ...], settings: Settings) -> I
         yield determined(
             replace(empty, value=part.point[name], least=least, most=most),
             spreads.of(name),
-            part.tie_shares[base(name)],
+            part.tie_shares[points.base(name)],
             partial(spreads.settled, name),
             settings,
         )
 
 
-def _is_defined(part: CatSample, name: str) -> bool:
+def _is_defined(part: points.CatSample, name: str) -> bool:
     """StereotypedLM says nothing of unrelated candidates.
 
     It has no lms, and an icat only where ss alone makes it 0.
     """
-    if part.has_lms or base(name) == "ss":
+    if part.has_lms or points.base(name) == "ss":
         return True
     ss = name.replace("icat", "ss").replace("_term_mean", "")
-    return base(name) == "icat" and part.point[ss] in (0.0, 100.0)
+    return points.base(name) == "icat" and part.point[ss] in (0.0, 100.0)
 
 
 Ends = tuple[float, float]
@@ -190,7 +169,7 @@ class Gap:
     @property
     def has_spread(self) -> bool:
         low, high = self.nearest.interval(0.5)
-        return high - low > SAME or self.nearest.value == 0
+        return high - low > verdicts.SAME or self.nearest.value == 0
 
     @property
     def nearest(self) -> Known:
@@ -203,14 +182,15 @@ def _one_way(cell: Known, sign: int) -> float:
     return cell.p() if cell.value * sign > 0 else 1.0
 
 
-TESTED = {"ss": SS_OF, "lms": LMS_OF}
+TESTED = {"ss": points.SS_OF, "lms": points.LMS_OF}
 
 
+@dataclass(frozen=True)
 class Spreads:
     """Of every average of a sample: over terms, or where too few of them count, within them."""
 
-    def __init__(self, part: CatSample, settings: Settings) -> None:
-        self.part, self.settings = part, settings
+    part: points.CatSample
+    settings: Settings
 
     @cached_property
     def within_terms(self) -> WithinTerms:
@@ -219,39 +199,42 @@ class Spreads:
     def of(self, name: str) -> Spread:
         weights = self.part.weights if name.endswith("_micro") else None
         terms = self.part.terms if weights is None else effective(weights)
-        return (self.within_terms if terms < FEW_TERMS else OverTerms(self.part, weights)).of(name)
+        return (
+            self.within_terms if terms < verdicts.FEW_TERMS else OverTerms(self.part, weights)
+        ).of(name)
 
     def settled(self, name: str, at: int) -> Spread:
         return Spreads(self.part.settled(at), self.settings).of(name)
 
 
+@dataclass(frozen=True)
 class OverTerms:
     """Terms stand for others like them: Student's t over terms, which weigh alike, or as many items
     as they have."""
 
-    def __init__(self, part: CatSample, weights: Floats | None = None) -> None:
-        self.part, self.weights = part, weights
+    part: points.CatSample
+    weights: Floats | None = None
 
     @cached_property
     def values(self) -> Mapping[str, Floats]:
         """One value per term."""
-        lms, ss = rates(self.part.outcomes)
-        return {"lms": lms, "ss": ss, "icat_term_mean": icat(lms, ss)}
+        lms, ss = points.rates(self.part.outcomes)
+        return {"lms": lms, "ss": ss, "icat_term_mean": points.icat(lms, ss)}
 
     def of(self, name: str) -> Spread:
         agreed, test = "terms agree", "sign flips of items: all terms agree"
-        of_items = _of_items(self.part, name, agreed, test, LIKE_THESE)
+        of_items = _of_items(self.part, name, agreed, test, verdicts.LIKE_THESE)
         if name in ("icat", "icat_micro"):
             return self._icat(of_items)
         mean = StudentMean.of(self.values[name.removesuffix("_micro")], self.weights)
         # Terms that are all alike show no spread, which is not certainty.
-        known = over_units(mean, "target terms") if mean.error > SAME else of_items
-        if base(name) == "lms":
+        known = over_units(mean, "target terms") if mean.error > verdicts.SAME else of_items
+        if points.base(name) == "lms":
             share = StudentShare(mean, int(self.part.n.sum()))
             known = replace(
                 known,
                 interval=lambda level: (*share.interval(level), "Wilson over target terms"),
-                p=partial(share.p, NULL_VALUE),
+                p=partial(share.p, verdicts.NULL_VALUE),
                 test="score test over target terms",
             )
         return known if name in TESTED else replace(known, test="")
@@ -260,11 +243,11 @@ class OverTerms:
         """The smaller of both sides, each with the spread that lms and ss have together."""
         sides = side_values(self.values["lms"], self.values["ss"], self.weights)
         means = [StudentMean.of(side, self.weights) for side in sides]
-        if max(mean.error for mean in means) <= SAME:
+        if max(mean.error for mean in means) <= verdicts.SAME:
             return of_items
 
         def interval(level: float) -> Interval:
-            low, high = percent(np.array(smaller(mean.interval(level) for mean in means)))
+            low, high = points.percent(np.array(smaller(mean.interval(level) for mean in means)))
             return float(low), float(high), "t over target terms"
 
         return replace(of_items, interval=interval)
@@ -273,31 +256,31 @@ class OverTerms:
 class WithinTerms:
     """Too few terms to stand for others: they are held fixed, and items are drawn within them."""
 
-    def __init__(self, part: CatSample, settings: Settings) -> None:
+    def __init__(self, part: points.CatSample, settings: Settings) -> None:
         self.part = part
         rng = generator(settings.seed, part.slice)
         lms, ss = resampled_means(
-            part.outcomes, (LMS_OF, SS_OF), settings.resamples, rng, settings.level
+            part.outcomes, (points.LMS_OF, points.SS_OF), settings.resamples, rng, settings.level
         )
-        self.draws = averages(100 * lms, 100 * ss, part.n, np.ones(part.terms))
+        self.draws = points.averages(100 * lms, 100 * ss, part.n, np.ones(part.terms))
 
     def of(self, name: str) -> Spread:
         agreed, test = "items agree; terms held fixed", "sign flips of items, terms held fixed"
-        of_items = _of_items(self.part, name, agreed, test, THESE)
+        of_items = _of_items(self.part, name, agreed, test, verdicts.THESE)
         error = float(self.draws[name].std())
 
         def interval(level: float) -> Interval:
             low, high = self._drawn(name, level)
             how = "percentile bootstrap over items, no narrower than Wilson; terms held fixed"
-            if high - low <= SAME:
+            if high - low <= verdicts.SAME:
                 low, high, how = of_items.interval(level)
-            elif base(name) != "icat":
+            elif points.base(name) != "icat":
                 least = _wilson(self.part, name, level)
                 low, high = min(low, least[0]), max(high, least[1])
             # With few items draws may all be on one side of the value.
             return min(low, of_items.value), max(high, of_items.value), how
 
-        seen = partial(detectable, error) if error > SAME else of_items.detectable
+        seen = partial(detectable, error) if error > verdicts.SAME else of_items.detectable
         return replace(of_items, interval=interval, detectable=seen)
 
     def _drawn(self, name: str, level: float) -> tuple[float, float]:
@@ -308,7 +291,7 @@ class WithinTerms:
         return low, min(100.0, high)
 
 
-def _of_items(part: CatSample, name: str, agreed: str, test: str, scope: str) -> Spread:
+def _of_items(part: points.CatSample, name: str, agreed: str, test: str, scope: str) -> Spread:
     """What as many independent items show, where nothing else varies."""
     return Spread(
         part.point[name],
@@ -320,16 +303,18 @@ def _of_items(part: CatSample, name: str, agreed: str, test: str, scope: str) ->
     )
 
 
-def _wilson(part: CatSample, name: str, level: float) -> tuple[float, float]:
+def _wilson(part: points.CatSample, name: str, level: float) -> tuple[float, float]:
     """As if all items were of one term."""
     return wilson_percent(part.point[name], part.coverage.answered, level)
 
 
-def unanimous(part: CatSample, name: str, level: float) -> tuple[float, float]:
+def unanimous(part: points.CatSample, name: str, level: float) -> tuple[float, float]:
     """Wilson's interval for ss and lms; for icat the range it takes over both."""
     ss = _wilson(part, "ss", level)
     lms = _wilson(part, "lms", level) if part.has_lms else (0.0, 100.0)
-    if base(name) != "icat":
-        return ss if base(name) == "ss" else lms
-    low, high = icat_range((np.array(lms[0]), np.array(lms[1])), (np.array(ss[0]), np.array(ss[1])))
+    if points.base(name) != "icat":
+        return ss if points.base(name) == "ss" else lms
+    low, high = points.icat_range(
+        (np.array(lms[0]), np.array(lms[1])), (np.array(ss[0]), np.array(ss[1]))
+    )
     return float(low), float(high)

@@ -16,14 +16,7 @@ from stereometer.core.errors import UsageError
 from stereometer.core.shapes.differences import Difference, Withheld, asked_or_withheld
 from stereometer.core.stats.intervals import Floats, generator, resampled_sums
 from stereometer.core.types import Score, Settings, Slice, Variant
-from stereometer.kinds.comments.metrics import (
-    METRICS,
-    UNREAD,
-    categories,
-    concerns,
-    decisions,
-    rates,
-)
+from stereometer.kinds.comments import metrics
 
 SAID = "said"
 TEST = "exchange of systems over comments"
@@ -41,15 +34,15 @@ def units(scores: Iterable[Score], variant: Variant) -> dict[str, Score]:
             "common scale. Look at each with `stereometer report`."
         )
     asked: dict[str, Score] = {}
-    for category in categories(every):
+    for category in metrics.categories(every):
         for score in every:
-            if concerns(score, category, variant):
+            if metrics.concerns(score, category, variant):
                 slices = _slices(
                     score.slices["comment"], category, score.slices["gold"] == category
                 )
-                asked.setdefault(_id(slices), Score(_id(slices), slices, {}, UNREAD))
+                asked.setdefault(_id(slices), Score(_id(slices), slices, {}, metrics.UNREAD))
         said: dict[str, list[bool]] = {}
-        for row in decisions(every, category, variant):
+        for row in metrics.decisions(every, category, variant):
             said.setdefault(_id(_slices(row.comment, category, row.gold)), []).append(row.said)
         for id_, answers in said.items():
             share = sum(answers) / len(answers)
@@ -84,10 +77,10 @@ def _differences(
     here: Sequence[tuple[Score, Score]], slice_: Slice, asked: int, settings: Settings
 ) -> Iterator[Difference]:
     first, second, strata = _counts(here)
-    seen = [rates(side.sum(axis=0)) for side in (first, second)]
+    seen = [metrics.rates(side.sum(axis=0)) for side in (first, second)]
     draws = _resampled(first, second, strata, settings, slice_)
     exchanged = _exchanged(second - first, first.sum(axis=0), second.sum(axis=0), settings, slice_)
-    for name in METRICS:
+    for name in metrics.METRICS:
         before, after = (float(side[name]) for side in seen)
         if np.isnan([before, after]).any():
             continue
@@ -147,9 +140,9 @@ def _exchanged(
 
 def _joined(draws: Iterable[Mapping[str, Floats]]) -> dict[str, Floats]:
     parts = list(draws)
-    return {name: np.concatenate([part[name] for part in parts]) for name in METRICS}
+    return {name: np.concatenate([part[name] for part in parts]) for name in metrics.METRICS}
 
 
 def _change(first: Floats, second: Floats) -> dict[str, Floats]:
-    before, after = rates(first), rates(second)
-    return {name: after[name] - before[name] for name in METRICS}
+    before, after = metrics.rates(first), metrics.rates(second)
+    return {name: after[name] - before[name] for name in metrics.METRICS}

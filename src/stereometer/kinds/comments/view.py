@@ -5,23 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from stereometer.core.shapes import view
 from stereometer.core.shapes.shape import Shape
 from stereometer.core.shapes.verdicts import FAMILIES
-from stereometer.core.shapes.view import (
-    VERDICT,
-    Answered,
-    Row,
-    has,
-    head,
-    narrowing,
-    overall,
-    plain,
-    rows_of,
-    undeclared,
-    used_cell,
-    value_cell,
-    verdict_cells,
-)
 from stereometer.core.show import numbers
 from stereometer.core.show.table import Cell, Table, number, text
 from stereometer.core.show.view import Piece, View, aside
@@ -43,13 +29,13 @@ ASIDES = {
 
 
 def first_tables(shape: Shape, results: Sequence[Result]) -> View:
-    edited = has(results, "flipped")
-    if not edited and not has(results, "accuracy"):
-        return plain(shape, results)
-    rows = rows_of(shape, results, slice_label)
-    table = _flipped(rows) if edited else _accuracies(shape, rows, head(results, shape))
+    edited = view.has(results, "flipped")
+    if not edited and not view.has(results, "accuracy"):
+        return view.plain(shape, results)
+    rows = view.rows_of(shape, results, slice_label)
+    table = _flipped(rows) if edited else _accuracies(shape, rows, view.head(results, shape))
     legend = (*_absent(rows), *_asides(results), *_reading(edited))
-    parts: tuple[Piece, ...] = (table, *undeclared(shape, results), *aside(*legend))
+    parts: tuple[Piece, ...] = (table, *view.undeclared(shape, results), *aside(*legend))
     return View(about=tuple(_asked(results[0].settings)), parts=parts)
 
 
@@ -65,30 +51,30 @@ def _asked(settings: Mapping[str, Any]) -> Iterator[str]:
         yield f"{numbers.count(settings['repeats'], 'repeat')}{at}"
 
 
-def _accuracies(shape: Shape, rows: Sequence[Row], first: Cell) -> Table:
+def _accuracies(shape: Shape, rows: Sequence[view.Row], first: Cell) -> Table:
     heads = [number("answers", spare=8), number("comments", spare=9)]
     heads += [number(shape.metric(name).label, spare=at) for at, name in enumerate(SHOWN)]
     body = [_accuracy(*row) for row in rows if "accuracy" in row[1]]
-    return narrowing((first, *heads, *VERDICT), body)
+    return view.narrowing((first, *heads, *view.VERDICT), body)
 
 
 def _accuracy(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:
     accuracy = estimates["accuracy"]
-    counts = (used_cell(accuracy), number(str(accuracy.terms or "")))
-    values = [value_cell(estimates.get(name)) for name in SHOWN]
-    return (text(label), *counts, *values, *verdict_cells(accuracy))
+    counts = (view.used_cell(accuracy), number(str(accuracy.terms or "")))
+    values = [view.value_cell(estimates.get(name)) for name in SHOWN]
+    return (text(label), *counts, *values, *view.verdict_cells(accuracy))
 
 
-def _flipped(rows: Sequence[Row]) -> Table:
+def _flipped(rows: Sequence[view.Row]) -> Table:
     titles = ("", "comments", "turned round by an edit", "verdict")
     body = []
     for label, flips in ((label, estimates["flipped"]) for label, estimates in rows):
         says = f"{flips.verdict} ({numbers.p_words(flips.p)})" if flips.verdict else ""
-        body.append((text(label), used_cell(flips), value_cell(flips), text(says)))
+        body.append((text(label), view.used_cell(flips), view.value_cell(flips), text(says)))
     return Table(tuple(map(text, titles)), tuple(body))
 
 
-def _absent(rows: Sequence[Row]) -> Iterator[str]:
+def _absent(rows: Sequence[view.Row]) -> Iterator[str]:
     reasons = list(
         dict.fromkeys(
             estimate.why
@@ -106,7 +92,7 @@ def _absent(rows: Sequence[Row]) -> Iterator[str]:
 def _asides(results: Sequence[Result]) -> Iterator[str]:
     """Which answers could not be used, and the metrics that get a sentence."""
     for result in results:
-        estimates = overall(result)
+        estimates = view.overall(result)
         for reason, count in sorted(next(iter(estimates.values())).skipped.items()):
             yield f"{numbers.count(count, 'answer')} not used: {reason}."
         for name, words in ASIDES.items():
@@ -130,7 +116,7 @@ def _reading(edited: bool) -> Iterator[str]:
     )
 
 
-def answers(result: Result, scores: Iterable[Score]) -> Answered:
+def answers(result: Result, scores: Iterable[Score]) -> view.Answered:
     """What the answers were read as, those out of scope, and the comments that edits turned."""
     every, setting = slim(scores), setting_of(result.settings["setting"])
     read, strange = confusion(every), out_of_scope(every, setting)
@@ -140,7 +126,7 @@ def answers(result: Result, scores: Iterable[Score]) -> Answered:
     if setting is MISSPELLING:
         document["flipped"] = flipped(every)
     legend = (*_strange(strange), *_turned(document.get("flipped", ())))
-    return Answered(document, View(parts=(_confusion(read), *aside(*legend))))
+    return view.Answered(document, View(parts=(_confusion(read), *aside(*legend))))
 
 
 def _confusion(read: Mapping[str, Mapping[str, int]]) -> Table:

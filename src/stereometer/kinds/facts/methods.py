@@ -9,34 +9,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from stereometer.core.methods.declared import Declared, Scoring
-from stereometer.core.methods.two_sentences import (
-    Rule,
-    TwoSentences,
-    modified_given_shared,
-    needs_of,
-    sentence_text,
-    sentence_tokens,
-    total,
-)
-from stereometer.core.types import Backend, Variant
+from stereometer.core.methods import two_sentences
+from stereometer.core.methods.declared import OURS, Scoring
+from stereometer.core.types import Backend, Method, Variant
 from stereometer.kinds.facts.items import FACT
 from stereometer.kinds.facts.shape import SHAPE
 
-RULES: tuple[Rule, ...] = (
-    ("masked-tokens", modified_given_shared, total),
-    ("causal-tokens", sentence_tokens, total),
-    ("whole-text", sentence_text, total),
+RULES: tuple[two_sentences.Rule, ...] = (
+    ("masked-tokens", two_sentences.modified_given_shared, two_sentences.total),
+    ("causal-tokens", two_sentences.sentence_tokens, two_sentences.total),
+    ("whole-text", two_sentences.sentence_text, two_sentences.total),
 )
 
 
-class FactLikelihood(TwoSentences):
+class FactLikelihood(two_sentences.TwoSentences):
     """The method bound to what a model can answer."""
 
     summarize = staticmethod(SHAPE.summarize)
 
 
-class FactMethod(Declared):
+class FactMethod(Method):
     """The first of the rules that a model can answer."""
 
     def bind(self, backend: Backend, variant: Variant, options: Any) -> FactLikelihood:
@@ -45,4 +37,10 @@ class FactMethod(Declared):
         return FactLikelihood(self.label(backend, [rule[0]]), rule, how)
 
 
-LIKELIHOOD = FactMethod("fact-likelihood", FACT, needs={FACT: needs_of(RULES)}, variants=("sound",))
+LIKELIHOOD = FactMethod(
+    "fact-likelihood",
+    FACT,
+    needs={FACT: two_sentences.needs_of(RULES)},
+    variants=("sound",),
+    source=f"{OURS}: facts against their contradiction",
+)

@@ -17,20 +17,9 @@ from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any
 
-from stereometer.core.methods.declared import Declared, Scoring, WithinWord
+from stereometer.core.methods import two_sentences
+from stereometer.core.methods.declared import OURS, Scoring, WithinWord
 from stereometer.core.methods.spans import one_at_a_time, scored_positions
-from stereometer.core.methods.two_sentences import (
-    Rule,
-    TwoSentences,
-    by_sentence,
-    from_start,
-    modified_given_shared,
-    needs_of,
-    sentence_text,
-    sentence_tokens,
-    total,
-    unmodified,
-)
 from stereometer.core.types import (
     Answer,
     Backend,
@@ -38,6 +27,7 @@ from stereometer.core.types import (
     Encoding,
     Exchanged,
     MaskedTokens,
+    Method,
     NoOptions,
     Request,
     Requests,
@@ -59,18 +49,19 @@ MASKED_SHARE, ROUNDS = 0.15, 10
 def shared_given_modified(item: Pair, how: Scoring) -> Requests:
     """Under `paper` nothing is asked where nothing is shared: two empty sums are a draw. `plan`
     knows the published rule by this function itself."""
-    both = unmodified(item, how)
+    both = two_sentences.unmodified(item, how)
     if how.variant == "paper" and not any(shared for _, shared in both):
         return {}
-    return by_sentence(
+    return two_sentences.by_sentence(
         item, [one_at_a_time(encoding, shared, how.within_word) for encoding, shared in both]
     )
 
 
 def shared_at_once(item: Pair, how: Scoring) -> Requests:
     """All shared tokens hidden together."""
-    return by_sentence(
-        item, [_in_parts(encoding, [shared]) for encoding, shared in unmodified(item, how)]
+    return two_sentences.by_sentence(
+        item,
+        [_in_parts(encoding, [shared]) for encoding, shared in two_sentences.unmodified(item, how)],
     )
 
 
@@ -78,7 +69,7 @@ def shared_at_random(item: Pair, how: Scoring) -> Requests:
     """Random subsets of the shared tokens hidden together: in every round each token once. Where
     both sentences have as many, the subsets are the same."""
     requests = []
-    for encoding, shared in unmodified(item, how):
+    for encoding, shared in two_sentences.unmodified(item, how):
         draw, parts = Random(f"{how.seed}:{item.id}"), []
         size = max(1, round(MASKED_SHARE * len(shared)))
         for _ in range(ROUNDS):
@@ -88,7 +79,7 @@ def shared_at_random(item: Pair, how: Scoring) -> Requests:
                 for at in range(0, len(order), size)
             ]
         requests.append(_in_parts(encoding, parts))
-    return by_sentence(item, requests)
+    return two_sentences.by_sentence(item, requests)
 
 
 def _in_parts(encoding: Encoding, parts: Sequence[Sequence[int]]) -> MaskedTokens:
@@ -104,7 +95,7 @@ def after_change_tokens(item: Pair, how: Scoring) -> Requests:
 
     Where either sentence first differs, both are cut: the two sums are over the same words.
     """
-    both = unmodified(item, how)
+    both = two_sentences.unmodified(item, how)
     # How many shared tokens stand before the first that is modified in either sentence.
     beginning = min(
         sum(at == place for at, place in zip(shared, scored_positions(encoding), strict=False))
@@ -114,8 +105,8 @@ def after_change_tokens(item: Pair, how: Scoring) -> Requests:
         raise Skip("a shared token has nothing before it")
     if not all(shared[beginning:] for _, shared in both):
         raise Skip("no shared token after the change")
-    whole = [(from_start(encoding), shared) for encoding, shared in both]
-    return by_sentence(
+    whole = [(two_sentences.from_start(encoding), shared) for encoding, shared in both]
+    return two_sentences.by_sentence(
         item, [replace(request, counted=tuple(shared[beginning:])) for request, shared in whole]
     )
 
@@ -127,7 +118,7 @@ def mean(request: Request, answer: Answer) -> float:
 
 def round_mean(request: Request, answer: Answer) -> float:
     """The sum of a round, averaged over rounds."""
-    return total(request, answer) / ROUNDS
+    return two_sentences.total(request, answer) / ROUNDS
 
 
 def counted_total(request: Request, answer: Answer) -> float:
@@ -138,18 +129,18 @@ def counted_total(request: Request, answer: Answer) -> float:
     return sum(row[position - request.start] for position in request.counted)
 
 
-RULES: Mapping[str, Sequence[Rule]] = {
-    "pair-likelihood": [("masked-tokens", shared_given_modified, total)],
-    "pair-modified-likelihood": [("masked-tokens", modified_given_shared, mean)],
+RULES: Mapping[str, Sequence[two_sentences.Rule]] = {
+    "pair-likelihood": [("masked-tokens", shared_given_modified, two_sentences.total)],
+    "pair-modified-likelihood": [("masked-tokens", two_sentences.modified_given_shared, mean)],
     "pair-random-masks-likelihood": [("masked-tokens", shared_at_random, round_mean)],
-    "pair-all-masks-likelihood": [("masked-tokens", shared_at_once, total)],
+    "pair-all-masks-likelihood": [("masked-tokens", shared_at_once, two_sentences.total)],
     "pair-sentence-likelihood": [
-        ("causal-tokens", sentence_tokens, total),
-        ("whole-text", sentence_text, total),
+        ("causal-tokens", two_sentences.sentence_tokens, two_sentences.total),
+        ("whole-text", two_sentences.sentence_text, two_sentences.total),
     ],
     "pair-sentence-mean-likelihood": [
-        ("causal-tokens", sentence_tokens, mean),
-        ("whole-text", sentence_text, mean),
+        ("causal-tokens", two_sentences.sentence_tokens, mean),
+        ("whole-text", two_sentences.sentence_text, mean),
     ],
     "pair-after-change-likelihood": [("causal-tokens", after_change_tokens, counted_total)],
 }
@@ -157,7 +148,7 @@ RULES: Mapping[str, Sequence[Rule]] = {
 that a model supports is taken."""
 
 
-class PairLikelihood(TwoSentences):
+class PairLikelihood(two_sentences.TwoSentences):
     """A pair measure bound to what a model can answer."""
 
     summarize = staticmethod(metrics.summarize)
@@ -181,13 +172,13 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class PairMethod(Declared):
+class PairMethod(Method):
     """A row of the rules."""
 
     reads: str = "pair"
     options: type[Any] = WithinWord
     """Its fields are those of Scoring."""
-    rules: Sequence[Rule] = ()
+    rules: Sequence[two_sentences.Rule] = ()
 
     def bind(self, backend: Backend, variant: Variant, options: Any) -> PairLikelihood:
         rule = self.rules[self.needed_way(backend, "pair")]
@@ -201,12 +192,24 @@ OPTIONS: Mapping[str, type[Any]] = {
     "pair-all-masks-likelihood": NoOptions,
 }
 """Of methods to which `--within-word` means nothing."""
+CROWS_PAIRS = "CrowS-Pairs, Nangia et al. 2020"
+BIAS_BENCH = "CrowS-Pairs as bias-bench computes it, Meade et al. 2022"
+SOURCES = {
+    "pair-likelihood": f"{CROWS_PAIRS}, Table 2",
+    "pair-random-masks-likelihood": f"{CROWS_PAIRS}, section 3",
+    "pair-all-masks-likelihood": f"{CROWS_PAIRS}, section 3",
+    "pair-modified-likelihood": f"{BIAS_BENCH}, for masked models",
+    "pair-sentence-likelihood": "CrowS-Pairs as lm-evaluation-harness computes it",
+    "pair-sentence-mean-likelihood": f"{BIAS_BENCH}, for causal models",
+    "pair-after-change-likelihood": f"{OURS}: the causal counterpart of pair-likelihood",
+}
 LIKELIHOOD, MODIFIED, RANDOM_MASKS, ALL_MASKS, SENTENCE, SENTENCE_MEAN, AFTER_CHANGE = (
     PairMethod(
         name,
-        needs={"pair": needs_of(rules)},
+        needs={"pair": two_sentences.needs_of(rules)},
         rules=rules,
         options=OPTIONS.get(name, WithinWord),
+        source=SOURCES[name],
     )
     for name, rules in RULES.items()
 )

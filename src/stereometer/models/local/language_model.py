@@ -13,7 +13,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stereometer.core.stats.set_distance import set_distances
 from stereometer.core.types import (
     HIDDEN,
     ORIGIN,
@@ -45,6 +44,7 @@ from stereometer.models.local.forward import (
 from stereometer.models.local.generation import template_of
 from stereometer.models.local.lean.choice import Trunk
 from stereometer.models.local.places import CPU
+from stereometer.models.local.set_distance import set_distances
 from stereometer.models.local.tokens import (
     NAMED,
     NEITHER,

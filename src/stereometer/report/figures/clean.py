@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stereometer.core.shapes.differences import Shift
-from stereometer.core.shift import Audited
 from stereometer.core.show import numbers
 from stereometer.core.show.figure import Chart, Figure
 from stereometer.core.show.slices import named
 from stereometer.core.show.table import Table
 from stereometer.core.types import Estimate
+from stereometer.report.audited import Audited
 from stereometer.report.charts.forest import AxisOf, Block, Line, forest
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import Row, tabled

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from stereometer.core.curve import FEWEST_STEPS, Trend, trends
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.show import numbers
 from stereometer.core.show.figure import FILLS, Chart, Figure, Spec
@@ -16,6 +15,7 @@ from stereometer.report.charts import frame
 from stereometer.report.charts.forest import plain_axis
 from stereometer.report.figures.differences import pairs_of
 from stereometer.report.systems import Group, System
+from stereometer.report.trend import FEWEST_STEPS, Trend, trends
 
 FEWEST_DRAWN = 3
 TITLE = "Over the steps of a series"

@@ -26,12 +26,12 @@ from stereometer.core.runs.stored import Run, Side, run_of, settings_of
 from stereometer.core.show import numbers
 from stereometer.core.show.table import Table, number, text
 from stereometer.core.show.view import View
-from stereometer.core.stats.anytime import climbs
 from stereometer.core.types import Backend, Estimate, Job, Result, Settings, digest_of
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
 from stereometer.report.load import section_for
 from stereometer.report.systems import Group, System
+from stereometer.wings.board.ladder import climbs
 from stereometer.wings.board.seals import Entry, Ledger, LedgerHead
 from stereometer.wings.board.tables import HIDDEN, ShownTable, shown_table
 from stereometer.wings.curation.split import MANIFEST

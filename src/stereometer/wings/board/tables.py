@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stereometer.core.compare import Compared, RankRange, rank_ranges
+from stereometer.core.compare import Compared
 from stereometer.core.runs.store import check_whole, folder_name
 from stereometer.core.runs.stored import Run, shareable
 from stereometer.core.shapes.differences import Difference
@@ -16,6 +16,7 @@ from stereometer.report.figures.differences import pairs_of
 from stereometer.report.load import grouped
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
+from stereometer.wings.board.ranks import RankRange, rank_ranges
 
 REPORTED, REPRODUCED, HIDDEN = "reported", "reproduced", "hidden"
 TIERS = {

@@ -17,7 +17,6 @@ from stereometer.core.runs.open import open_benchmark, open_model
 from stereometer.core.runs.stored import Run, runs_of
 from stereometer.core.shapes.differences import Shift
 from stereometer.core.shapes.sentences import SentenceItem, SentenceShape
-from stereometer.core.shift import restricted, shifts
 from stereometer.core.stats.agreement import Alpha, alpha
 from stereometer.core.stats.intervals import generator
 from stereometer.core.types import Backend, Estimate, Result, Scorer, Settings
@@ -25,6 +24,7 @@ from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
 from stereometer.wings.curation import keywords, sentiment
 from stereometer.wings.curation import view as views
+from stereometer.wings.curation.restriction import restricted, shifts
 from stereometer.wings.curation.runs import RunsOnThese, curated_shapes, runs_on
 
 ENDS = 3

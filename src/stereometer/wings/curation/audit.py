@@ -17,14 +17,15 @@ from stereometer.core.runs.open import open_for_audit
 from stereometer.core.runs.stored import Run, runs_of
 from stereometer.core.shapes.differences import Shift
 from stereometer.core.shapes.sentences import SentenceItem, SentenceShape
-from stereometer.core.shift import AUDIT, AUDIT_SCHEMA, restricted, shifts
 from stereometer.core.types import Settings
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.shown import Shown
+from stereometer.report.audited import AUDIT, AUDIT_SCHEMA
 from stereometer.wings.curation import view as views
 from stereometer.wings.curation.errata import Errata, check_against, corrected, read_errata
 from stereometer.wings.curation.flags import AGREED, FLAGS, Flag, Zipf, background_of, flags_for
 from stereometer.wings.curation.keywords import LANGUAGES, other_than_english
+from stereometer.wings.curation.restriction import restricted, shifts
 from stereometer.wings.curation.runs import RunsOnThese, curated_shapes, runs_on
 from stereometer.wings.curation.terms import zipf_in
 

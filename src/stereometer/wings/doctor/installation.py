@@ -13,8 +13,8 @@ from stereometer.core.errors import StereometerError
 from stereometer.core.runs.cache import Cache
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
-from stereometer.core.verbs.data import where
 from stereometer.models.local.opener import devices
+from stereometer.wings.data.verbs import where
 from stereometer.wings.doctor import view as views
 
 PARTS = {

@@ -23,7 +23,6 @@ from stereometer.core.show.view import View, line
 from stereometer.core.tables import gathered, read_rows
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
-from stereometer.core.verbs.fetch import differences
 from stereometer.kinds.cats.benchmarks import content_of
 from stereometer.kinds.cats.files import COLUMNS as CAT_COLUMNS
 from stereometer.kinds.cats.files import read_cats, read_row
@@ -270,6 +269,6 @@ def _checked(
             item.slices[name] for item in items for name in SLICES if name in item.slices
         ),
         skipped=Counter(item.unscorable for item in items if item.unscorable),
-        faults=(*(differences(loaded) if loaded else ()), *wrong),
+        faults=(*(loaded.differences if loaded else ()), *wrong),
         notes=loaded.notes if loaded else (*source.described.notes, ABSENT),
     )

@@ -92,6 +92,7 @@ class WorkerEngines(Engines):
 
     def __init__(self, chosen: Hands | None = None) -> None:
         self.hands = chosen or Hands()
+        self.elsewhere = self.hands.elsewhere
         self.specs: dict[str, ModelSpec] = {}
         self.pool: Pool | None = None
 
@@ -101,10 +102,6 @@ class WorkerEngines(Engines):
             self.pool = None
 
     __exit__ = close
-
-    @property
-    def elsewhere(self) -> bool:
-        return self.hands.elsewhere
 
     def loading(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """How a model is loaded: with the threads that each worker on this machine has."""
@@ -118,7 +115,7 @@ class WorkerEngines(Engines):
         self.specs[backend.card.identity] = spec
 
     def __call__(self, backend: Backend) -> Engine:
-        if not self.hands.elsewhere:
+        if not self.elsewhere:
             return Serial(backend)
         identity = backend.card.identity
         if self.pool is None or self.pool.backend.card.identity != identity:

@@ -9,15 +9,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from stereometer.core.benchmarks.published import view as views
-from stereometer.core.errors import UnknownName, respelled
-from stereometer.core.options import Option, verb
 from stereometer.core.types import Estimate, Published, Slice, Variant, digest_of_file
-from stereometer.core.types.document import Document
 from stereometer.core.types.names import WITHIN_WORD, MeasureName
-from stereometer.core.types.shown import Tabular
 
 FILES = ("stereoset", "crows-pairs", "abc", "gpt-3", "bias-bench")
 PAPER = "paper"
@@ -222,110 +217,3 @@ def _beside(
         if counted and (value.name, dict(value.slice)) == there:
             return replace(estimate, published=value.published)
     return estimate
-
-
-SCHEMA = "published@1"
-SHOWN = "`stereometer published` shows the tables there are."
-
-
-@dataclass(frozen=True, repr=False)
-class Listing(Tabular, Document):
-    """Published values, table by table."""
-
-    values: tuple[Value, ...]
-    whole: bool = True
-    """Whether values are printed, and not only which tables there are."""
-
-    view = views.listing
-
-    @property
-    def remarks(self) -> list[str]:
-        none = "No value of that model is known for the benchmark."
-        return [] if self.values else [none]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Flat records, one per value."""
-        return [
-            {
-                "benchmark": value.table.benchmark,
-                "source": value.table.source,
-                "split": value.table.split,
-                **_fields(value),
-                "method": value.table.method,
-                "compared": bool(value.table.data and value.measure),
-            }
-            for value in self.values
-        ]
-
-    def as_json(self) -> dict[str, Any]:
-        """Each table once, with its values."""
-        by_table: dict[str, dict[str, Any]] = {}
-        for value in self.values:
-            head = by_table.setdefault(value.table.id, _table(value))
-            head["values"].append(_fields(value))
-        return {"schema": SCHEMA, "tables": list(by_table.values())}
-
-
-@verb
-def published(
-    benchmark: Annotated[
-        str | None, Option("Only tables of this benchmark, with their values.", is_argument=True)
-    ] = None,
-    *,
-    model: Annotated[str | None, "Only values of this model, by any of its names."] = None,
-) -> Listing:
-    """List values that papers published with their sources, also those that no result may stand
-    beside."""
-    whole = benchmark is not None or model is not None
-    kept: Iterable[Value] = values()
-    if benchmark is not None:
-        known = dict.fromkeys(value.table.benchmark for value in values())
-        benchmark = respelled(benchmark, known)
-        if benchmark not in known:
-            raise UnknownName("benchmark with published values", benchmark, known, SHOWN)
-        kept = (value for value in kept if value.table.benchmark == benchmark)
-    if model is not None:
-        system = _system(model)
-        kept = (value for value in kept if value.system == system)
-    return Listing(tuple(kept), whole)
-
-
-def _system(model: str) -> str:
-    """Also one that was published under a name and cannot be had, such as `BERT + CDA`."""
-    system = system_of(model)
-    if system is not None:
-        return system
-    known = dict.fromkeys([*aliases(), *(value.system for value in values())])
-    if model not in known:
-        raise UnknownName("model with published values", model, known, SHOWN)
-    return model
-
-
-def _table(value: Value) -> dict[str, Any]:
-    table = value.table
-    return {
-        "name": table.id,
-        "benchmark": table.benchmark,
-        "citation": table.paper,
-        "place": table.place,
-        "page": table.page,
-        "split": table.split,
-        "method": table.method,
-        "compared": bool(table.data),
-        "digest": table.data,
-        "note": table.note,
-        "values": [],
-    }
-
-
-def _fields(value: Value) -> dict[str, Any]:
-    return {
-        "system": value.system,
-        "measure": value.measure,
-        "name": value.name,
-        "slice": dict(value.slice),
-        "value": value.value,
-        "asked": value.n,
-        "requires": dict(value.requires),
-        "note": value.note,
-    }

@@ -10,7 +10,7 @@ from typing import Any
 
 from stereometer.core.asking.conversation import Conversation, no_system_prompt
 from stereometer.core.errors import ModelError, UsageError
-from stereometer.core.methods.declared import Declared, answers_of
+from stereometer.core.methods.declared import answers_of
 from stereometer.core.types import (
     Abilities,
     Backend,
@@ -19,6 +19,7 @@ from stereometer.core.types import (
     Estimate,
     Exchanged,
     Generate,
+    Method,
     Notes,
     Request,
     Requests,
@@ -237,7 +238,7 @@ def scored(
 
 
 @dataclass(frozen=True)
-class RecognitionMethod(Declared):
+class RecognitionMethod(Method):
     """A setting of the study."""
 
     reads: str = "comment"
@@ -265,7 +266,19 @@ class RecognitionMethod(Declared):
 def _method(setting: Setting) -> RecognitionMethod:
     writes = [frozenset({Generate.kind})]
     name = f"recognition-{setting.name}"
-    return RecognitionMethod(name, needs={"comment": writes}, setting=setting.name)
+    source = f"Detecting Hate Speech with GPT-3, Chiu et al. 2021, {TABLES[setting.name]}"
+    return RecognitionMethod(name, needs={"comment": writes}, setting=setting.name, source=source)
+
+
+TABLES = {
+    "zero-shot": "Table 1",
+    "one-shot": "Table 2",
+    "few-shot-single": "Table 3",
+    "few-shot-mixed": "Tables 4 to 6",
+    "few-shot-mixed-instruction": "Table 7",
+    "misspelling": "Tables 22 and 23",
+}
+"""By setting, where the paper prints it."""
 
 
 ZERO_SHOT, ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED, MIXED_INSTRUCTION, MISSPELT = map(

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from stereometer.core.shapes import view
 from stereometer.core.shapes.shape import Metric, NotCompared, Shape
-from stereometer.core.shapes.view import (
-    VERDICT,
-    absences,
-    has,
-    overall,
-    published_lines,
-    rows_of,
-    used_cell,
-    verdict_cells,
-)
 from stereometer.core.show.numbers import value, with_interval
 from stereometer.core.show.table import Cell, Table, number, text
 from stereometer.core.show.view import View, aside
@@ -124,14 +115,14 @@ class Alignment(NotCompared, Shape):
         return drawn and {"model", "people"} <= score.values.keys()
 
     def view(self, results: Sequence[Result]) -> View:
-        if len(results) > 1 or not has(results, "tau"):
+        if len(results) > 1 or not view.has(results, "tau"):
             return super().view(results)
         every_slice = Shape()
-        rows = [row for row in rows_of(every_slice, results) if "tau" in row[1]]
+        rows = [row for row in view.rows_of(every_slice, results) if "tau" in row[1]]
         heads = [text(title) for title in SHOWN.values()]
-        columns = (text(""), number("n / asked"), *heads, *VERDICT)
+        columns = (text(""), number("n / asked"), *heads, *view.VERDICT)
         table = Table(columns, tuple(_cells(*row) for row in rows))
-        legend = (_reading(results[0]), CAUTION, *absences((), rows, SHOWN))
+        legend = (_reading(results[0]), CAUTION, *view.absences((), rows, SHOWN))
         return View("Agreement with people", parts=(table, *aside(*legend)))
 
 
@@ -139,18 +130,18 @@ def _cells(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:
     tau = estimates["tau"]
     others = [estimates.get(name) for name in SHOWN if name != tau.name]
     values = [_value(other, value) for other in others]
-    said = verdict_cells(tau) if tau.verdict else (text(tau.why or ""), number(""))
-    return (text(label), used_cell(tau), _value(tau, with_interval), *values, *said)
+    said = view.verdict_cells(tau) if tau.verdict else (text(tau.why or ""), number(""))
+    return (text(label), view.used_cell(tau), _value(tau, with_interval), *values, *said)
 
 
 def _value(estimate: Estimate | None, written: Callable[[Estimate, int], str]) -> Cell:
     if estimate is None:
         return text("")
-    return text(written(estimate, 3), *published_lines(estimate, 3))
+    return text(written(estimate, 3), *view.published_lines(estimate, 3))
 
 
 def _reading(result: Result) -> str:
-    known = overall(result)
+    known = view.overall(result)
     at_3 = known.get("precision_at_3")
     best = None if at_3 is None else at_3.ideal
     ideal = "" if best is None else f" Precision at 3: people's own order gets {best:.3f}."

@@ -35,21 +35,13 @@ from stereometer.core.runs.stored import Run
 from stereometer.core.stats.intervals import generator
 from stereometer.core.types import Estimate, Job, Result, Score, Settings
 from stereometer.kinds.traits.abc.items import Choice, crossed, grid
+from stereometer.kinds.traits.intersect import questions
 from stereometer.kinds.traits.intersect.crossing import (
     DIRECTIONS,
     Crossing,
     Emergent,
     crossing,
     emergent,
-)
-from stereometer.kinds.traits.intersect.questions import (
-    LISTED,
-    agreement,
-    dominance,
-    emergence,
-    order,
-    place,
-    read_expected,
 )
 
 PAIR_TEMPLATES = ("singular", "plural")
@@ -128,7 +120,7 @@ def check_tables(wanted: CrossingSettings) -> None:
     cells = grid(wanted.choice)
     names = [pair.name for pair in crossed(cells, wanted.choice.rules)]
     if wanted.expected:
-        read_expected(wanted.expected, names, cells.traits)
+        questions.read_expected(wanted.expected, names, cells.traits)
 
 
 def intersect_run(run: Run, wanted: CrossingSettings, out: Path | None = None) -> Run:
@@ -136,7 +128,9 @@ def intersect_run(run: Run, wanted: CrossingSettings, out: Path | None = None) -
     result, cells, settings = run.result, grid(wanted.choice), wanted.settings
     pairs = crossed(cells, wanted.choice.rules)
     names = [pair.name for pair in pairs]
-    expected = read_expected(wanted.expected, names, cells.traits) if wanted.expected else None
+    expected = (
+        questions.read_expected(wanted.expected, names, cells.traits) if wanted.expected else None
+    )
     table = crossing(run.read(), cells.groups, pairs, cells.traits)
     plan = _plan(result, wanted) | {"scores": table.digest}
     lists = {
@@ -148,10 +142,10 @@ def intersect_run(run: Run, wanted: CrossingSettings, out: Path | None = None) -
         """From the whole table of pairs, once the stream of listed traits is stored."""
         deque(scores, maxlen=0)
         return [
-            *order(table, settings),
-            *dominance(table, settings),
-            *emergence(table, lists),
-            *(agreement(expected, lists["above"], table, settings) if expected else ()),
+            *questions.order(table, settings),
+            *questions.dominance(table, settings),
+            *questions.emergence(table, lists),
+            *(questions.agreement(expected, lists["above"], table, settings) if expected else ()),
         ]
 
     job = Job(
@@ -167,8 +161,8 @@ def intersect_run(run: Run, wanted: CrossingSettings, out: Path | None = None) -
 def _listed(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Iterator[Score]:
     """The listed traits with the scores behind them, as the table of emergent traits shows."""
     for direction in lists.values():
-        for cell in direction[:LISTED]:
-            trait, slices = table.traits[cell.trait], place(table, cell)
+        for cell in direction[: questions.LISTED]:
+            trait, slices = table.traits[cell.trait], questions.place(table, cell)
             yield Score(
                 f"{slices['group']}/{slices['adjective']}/{cell.direction}",
                 slices | {"trait": trait.name, "dimension": trait.dimension},

@@ -24,7 +24,7 @@ from math import log, log1p
 from statistics import median
 
 from stereometer.core.errors import ModelError, UsageError
-from stereometer.core.methods.declared import Bound, Declared, scored
+from stereometer.core.methods.declared import OURS, Bound, scored
 from stereometer.core.types import (
     SET_DISTANCES,
     TOO_LONG,
@@ -32,6 +32,7 @@ from stereometer.core.types import (
     Backend,
     Exchanged,
     MaskedBlank,
+    Method,
     NextTokens,
     NoOptions,
     Notes,
@@ -231,7 +232,7 @@ class TraitAssociation(Bound):
 
 
 @dataclass(frozen=True)
-class TraitMethod(Declared):
+class TraitMethod(Method):
     """A row of the formulas."""
 
     reads: str = "trait"
@@ -271,13 +272,18 @@ INSTEAD = {
 }
 
 
-def _method(name: str) -> TraitMethod:
+def _method(name: str, source: str) -> TraitMethod:
     formulas = METHODS[name]
-    return TraitMethod(name, needs={"trait": [formulas.needs]}, variants=tuple(formulas.formulas))
+    needs, variants = {"trait": [formulas.needs]}, tuple(formulas.formulas)
+    return TraitMethod(name, needs=needs, variants=variants, source=source)
 
 
-ILPS, ILPS_STAR, SET = _method("ilps"), _method("ilps-star"), _method("set")
-CAUSAL_ILPS, CAUSAL_SET = _method("causal-ilps"), _method("causal-set")
+SENSITIVITY = "SeT, Cao et al. 2022"
+SET = _method("set", f"{SENSITIVITY}, Tables 5 and 6")
+ILPS = _method("ilps", f"ILPS, Kurita et al. 2019; {SENSITIVITY}, Table 6")
+ILPS_STAR = _method("ilps-star", f"{SENSITIVITY}, Table 6")
+CAUSAL_SET = _method("causal-set", f"{OURS}: SeT for causal models")
+CAUSAL_ILPS = _method("causal-ilps", f"{OURS}: ILPS for causal models")
 
 
 SHOWN = 40

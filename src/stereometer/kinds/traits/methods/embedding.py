@@ -16,15 +16,8 @@ from zlib import crc32
 import numpy as np
 
 from stereometer.core.errors import ModelError
-from stereometer.core.methods.declared import Bound, Declared
+from stereometer.core.methods.declared import Bound
 from stereometer.core.methods.spans import check_known, tokens_in, unknown_token
-from stereometer.core.stats.effects import (
-    Combined,
-    cosines,
-    effect,
-    random_effects,
-    within_variance,
-)
 from stereometer.core.stats.intervals import Floats, percentile
 from stereometer.core.types import (
     Answer,
@@ -32,6 +25,7 @@ from stereometer.core.types import (
     Encode,
     Exchanged,
     Item,
+    Method,
     NoOptions,
     Request,
     Requests,
@@ -41,6 +35,13 @@ from stereometer.core.types import (
     Variant,
 )
 from stereometer.kinds.traits import metrics
+from stereometer.kinds.traits.methods.effects import (
+    Combined,
+    cosines,
+    effect,
+    random_effects,
+    within_variance,
+)
 
 LEAST = 20
 DRAWS = 1000
@@ -218,7 +219,7 @@ def _leaning(words: Floats, near: Floats, far: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class EmbeddingMethod(Declared):
+class EmbeddingMethod(Method):
     """CEAT in one of its two forms."""
 
     def bind(self, backend: Backend, variant: Variant, options: NoOptions) -> EmbeddingAssociation:
@@ -231,5 +232,10 @@ class EmbeddingMethod(Declared):
 
 
 VECTORS = [frozenset({SpanVectors.kind})]
-SINGLE = EmbeddingMethod("ceat", "sentences", {"sentences": VECTORS})
-TWO_GROUP = EmbeddingMethod("ceat-two-group", "sentence-pairs", {"sentence-pairs": VECTORS})
+CEAT = "CEAT, Guo and Caliskan 2021"
+SINGLE = EmbeddingMethod(
+    "ceat", "sentences", {"sentences": VECTORS}, source=f"{CEAT}; SeT, Cao et al. 2022, Table 6"
+)
+TWO_GROUP = EmbeddingMethod(
+    "ceat-two-group", "sentence-pairs", {"sentence-pairs": VECTORS}, source=CEAT
+)

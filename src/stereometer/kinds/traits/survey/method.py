@@ -24,7 +24,7 @@ from stereometer.core.asking.conversation import (
     why_unread,
 )
 from stereometer.core.errors import UsageError
-from stereometer.core.methods.declared import Declared, answers_of
+from stereometer.core.methods.declared import OURS, answers_of
 from stereometer.core.types import (
     Answer,
     Backend,
@@ -32,6 +32,7 @@ from stereometer.core.types import (
     Generate,
     Item,
     ItemDefaults,
+    Method,
     Notes,
     Requests,
     Score,
@@ -207,7 +208,7 @@ class ModelSurvey:
 
 
 @dataclass(frozen=True)
-class SurveyMethod(Declared):
+class SurveyMethod(Method):
     options: type[Any] = SurveyOptions
     in_words: bool = True
 
@@ -219,7 +220,12 @@ class SurveyMethod(Declared):
         return ModelSurvey(self.label(), options, conversation)
 
 
-SURVEY = SurveyMethod("survey", "survey", {"survey": [frozenset({Generate.kind})]})
+SURVEY = SurveyMethod(
+    "survey",
+    "survey",
+    {"survey": [frozenset({Generate.kind})]},
+    source=f"{OURS}: the survey of Cao et al. 2022, section 4, put to a model",
+)
 
 
 # --------------------------------------------------------------------------------------- reading

@@ -16,7 +16,7 @@ from stereometer.core.runs.stored import runs_of
 from stereometer.core.types import Result
 from stereometer.core.types.results import Results
 from stereometer.core.types.shown import Shown
-from stereometer.core.verbs import view as views
+from stereometer.wings.look import card_view as views
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from stereometer.core.compare import Compared, RankRange, compared, rank_ranges
+from stereometer.core.compare import Compared, compared
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.types import Score, Settings
 from stereometer.kinds.pairs.shape import SHAPE
+from stereometer.wings.board.ranks import RankRange, rank_ranges
 
 
 def pair(first: str, second: str, closer: str, name: str = "lms") -> Compared:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stereometer.core.curve import FALLS, NO_TREND, RISES, changes, trends
 from stereometer.core.types import Score, Settings
 from stereometer.kinds.cats.shape import SHAPE as CAT
 from stereometer.kinds.pairs.shape import SHAPE as PAIR
+from stereometer.report.trend import FALLS, NO_TREND, RISES, changes, trends
 from tests.builders.sure import sure
 
 STEPS, ITEMS = 8, 120

@@ -10,7 +10,8 @@ from stereometer.core.show.table import Cell, Table, number, text
 from stereometer.core.show.view import View, aside, notes
 
 if TYPE_CHECKING:
-    from stereometer.core.benchmarks.published import Listing, Value
+    from stereometer.core.benchmarks.published import Value
+    from stereometer.wings.look.published import Listing
 
 BESIDE = "Beside a result of the same items, measure and model (variant paper)"
 LISTED = "Only listed: of other items or another measure"

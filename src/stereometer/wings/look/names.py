@@ -9,7 +9,7 @@ from stereometer.core import catalog
 from stereometer.core.options import verb
 from stereometer.core.types.backend import ForTesting
 from stereometer.core.types.shown import Shown
-from stereometer.core.verbs import view as views
+from stereometer.wings.look import names_view as views
 
 
 @dataclass(frozen=True, repr=False)

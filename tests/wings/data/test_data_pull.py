@@ -22,7 +22,7 @@ from tests.builders.little import little_stereoset
 from tests.builders.packs import pack_of
 from tests.builders.ports import free_port
 from tests.conftest import released
-from tests.core.bad_input.test_data_add import everything
+from tests.wings.data.test_data_add import everything
 
 Pages = dict[str, bytes]
 

@@ -8,19 +8,10 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from stereometer.core import catalog
+from stereometer.core import catalog, tables
 from stereometer.core.benchmarks.benchmark import Content, Source
 from stereometer.core.errors import DataError
 from stereometer.core.shapes.sentences import SentenceShape, unique
-from stereometer.core.tables import (
-    PLAIN,
-    Layout,
-    empty_file,
-    gathered,
-    is_parquet,
-    parquet_rows,
-    read_rows,
-)
 from stereometer.core.types import Item
 
 NOUNS = {"cat": "CATs", "pair": "pairs"}
@@ -29,19 +20,23 @@ OPTIONAL = ("id", "note", "hidden", "stereo_antistereo", "annotations")
 KNOWN = (*dict.fromkeys(name for shape in SHAPES for name in shape.columns), *OPTIONAL)
 
 
-def read(files: Sequence[Path], faulty: bool = False, layout: Layout = PLAIN) -> Content:
+def read(
+    files: Sequence[Path], faulty: bool = False, layout: tables.Layout = tables.PLAIN
+) -> Content:
     """For an audit also `faulty` items: those with an empty text or a context without BLANK."""
     (path,) = files
-    of_hub = is_parquet(path) and any("sentences" in row for _, row in parquet_rows(path))
+    of_hub = tables.is_parquet(path) and any(
+        "sentences" in row for _, row in tables.parquet_rows(path)
+    )
     if of_hub or path.name.removesuffix(".gz").endswith(".json"):
         shape = next(shape for shape in SHAPES if shape.suffix == ".json")
         return {shape.name: shape.read_released(path, layout)}, []
-    rows = read_rows(path, [], "", layout, KNOWN)
+    rows = tables.read_rows(path, [], "", layout, KNOWN)
     line, row = next(rows, (0, None))
     if row is None:
-        raise empty_file(path)
+        raise tables.empty_file(path)
     shape = _shape(path, list(row))
-    items = gathered(
+    items = tables.gathered(
         path,
         chain([(line, row)], rows),
         lambda at, fields: shape.read_row(fields, path, at, faulty),
@@ -76,5 +71,6 @@ SOURCE = Source(
     read,
     {shape.name: shape.measures for shape in SHAPES},
     read_faulty=partial(read, faulty=True),
+    package="stereometer.wings.packs",
     takes_layout=True,
 )

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from stereometer.core.stats.set_distance import set_distances
+from stereometer.models.local.set_distance import set_distances
 from tests.builders.set_distance import by_rule
 from tests.conftest import released
 

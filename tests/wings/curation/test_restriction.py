@@ -11,10 +11,10 @@ from scipy.stats import t
 
 from stereometer.core import catalog
 from stereometer.core.shapes.differences import Shift
-from stereometer.core.shift import restricted, shifts
 from stereometer.core.types import Score, Settings, Variant
 from stereometer.kinds.cats import metrics as cat_metrics
 from stereometer.kinds.pairs import metrics as pair_metrics
+from stereometer.wings.curation.restriction import restricted, shifts
 from tests.builders.little import pick
 from tests.builders.sure import sure
 from tests.strategies import FEW, MODERATE, cat_score, cat_scores, pair_score, pair_scores

@@ -58,7 +58,7 @@ def add(source: Source, paths: Sequence[Path], anyway: bool = False) -> Arrival:
         )
     ordered = files if in_parts else _in_card_order(source, files)
     loaded = source.load(ordered)
-    changed = differences(loaded)
+    changed = loaded.differences
     if changed and not anyway:
         raise DataError(
             f"This is not {source.name} as released: {'; '.join(changed)}. It was changed, cut "
@@ -102,20 +102,6 @@ def _in_card_order(source: Source, files: Sequence[Path]) -> list[Path]:
             "files under its released name. Name them all or their folder."
         )
     return [by_name[name] for name in source.card.files]
-
-
-def differences(loaded: Benchmark) -> tuple[str, ...]:
-    """How items differ from what their card says, in words; without a digest only in number."""
-    if loaded.as_released:
-        return ()
-    known = loaded.card.digest
-    counts = [
-        f"{len(loaded.shapes.get(shape, ()))} items of shape {shape} instead of {expected}"
-        for shape, expected in loaded.card.counts.items()
-        if len(loaded.shapes.get(shape, ())) != expected
-    ]
-    other = [f"content digest {loaded.digest[:16]} instead of {known[:16]}"] if known else []
-    return (*counts, *other)
 
 
 def _keep(file: Path, place: Path) -> Path:

@@ -11,11 +11,11 @@ from stereometer.core import catalog
 from stereometer.core.benchmarks.benchmark import find, folders
 from stereometer.core.errors import DataMissing, UsageError
 from stereometer.core.options import verb
+from stereometer.core.show.view import View, line
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown, Told
-from stereometer.core.verbs import fetch
-from stereometer.core.verbs import view as views
-from stereometer.core.verbs.fetch import LOG, Announce, Arrival
+from stereometer.wings.data import fetch
+from stereometer.wings.data.fetch import LOG, Announce, Arrival
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,7 +27,12 @@ class Places(Shown, Document):
     """None where they are not on this machine."""
     schema: str = "where@1"
 
-    view = views.places
+    def view(self) -> View:
+        absent = "not on this machine"
+        every = self.files.items()
+        return View(
+            parts=tuple(line(f"{name}: {files[0] if files else absent}") for name, files in every)
+        )
 
 
 @verb

@@ -1,0 +1,1 @@
+"""Data sets found, fetched from their public places, and kept."""
