@@ -116,6 +116,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
     },
     "wrapper": {
         "mitigation": ".wings.mitigation.wrapper:WRAPPER",
+        "adapter": ".models.local.adapter:WRAPPER",
     },
     "mitigation": {
         "leace": ".wings.mitigation.methods.leace:METHOD",

@@ -4,6 +4,7 @@ the bit, and the seed decides everything."""
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
@@ -16,6 +17,7 @@ import torch
 
 from stereometer.core.errors import DataError, ModelError, UsageError
 from stereometer.core.runs.open import open_model
+from stereometer.models.local.adapter import merged
 from stereometer.models.local.files import weights_digest
 from stereometer.wings.mitigation.attribute import load as load_attribute
 from stereometer.wings.mitigation.card import MitigationCard
@@ -65,7 +67,7 @@ def test_without_a_step_the_model_is_the_base(zoo: Zoo, model: str) -> None:
     base = zoo.backend(model).model
     tuned = adapter.begun(deepcopy(base), 4, 8.0)
     assert torch.equal(logits(tuned.eval()), logits(base))
-    whole = adapter.merged(tuned)
+    whole = merged(tuned)
     assert torch.equal(logits(whole), logits(base))
     assert weights_digest(whole) == weights_digest(base)
 
@@ -77,7 +79,7 @@ def test_merged_is_unmerged_and_read_back_to_the_bit(zoo: Zoo, model: str, tmp_p
     fitted = METHOD.fit(asked)
     assert weights_digest(base) == before, "training changed the base"
     unmerged = logits(adapter.with_adapter(deepcopy(base), fitted.tensors).eval())
-    whole = adapter.merged(adapter.with_adapter(deepcopy(base), fitted.tensors))
+    whole = merged(adapter.with_adapter(deepcopy(base), fitted.tensors))
     assert torch.allclose(logits(whole), unmerged, rtol=0, atol=1e-5 * float(unmerged.abs().max()))
     assert not torch.allclose(unmerged, logits(base), rtol=0, atol=1e-2)
     opened = open_model(f"{zoo.folder(model)}+{written(asked, fitted, tmp_path / 'cda')}")
@@ -229,6 +231,18 @@ def test_an_adapter_that_changes_nothing_is_an_error(zoo: Zoo, tmp_path: Path) -
         open_model(f"{zoo.folder('bert')}+{path}")
 
 
+def test_without_its_card_it_is_an_adapter_like_any_other(
+    zoo: Zoo, whole: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(whole, tmp_path / "cda"))
+    with_card = open_model(f"{zoo.folder('bert')}+{copy}").card
+    (copy / CARD).unlink()
+    card = open_model(f"{zoo.folder('bert')}+{copy}").card
+    assert card.digest == with_card.digest
+    assert card.settings["adapter"]["peft_type"] == "LORA"
+    assert "mitigation" not in card.settings
+
+
 @pytest.fixture(scope="module")
 def whole(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     asked = order(zoo, "bert")
@@ -246,7 +260,6 @@ def _cut(path: Path) -> None:
         (WEIGHTS, _cut, "not a mitigation that can be used"),
         (CONFIG, Path.unlink, "not a mitigation that can be used"),
         (CONFIG, _cut, "does not hold what its card says"),
-        (CARD, Path.unlink, "not a mitigation that can be used"),
         (CARD, _cut, "not a mitigation that can be used"),
     ],
 )

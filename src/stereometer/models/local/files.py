@@ -53,6 +53,11 @@ def check_place(spec: str) -> None:
             f"{spec} is a file, but not a .gguf file. A model is a folder, a .gguf file or "
             "org/name. Name the folder."
         )
+    elif path.is_dir() and not (path / CONFIG).exists() and (path / ADAPTER).exists():
+        raise ModelError(
+            f"{spec} is an adapter. By itself it is no model. Write the model that it was trained "
+            f"on before it: MODEL+{spec}."
+        )
     elif path.is_dir() and not (path / CONFIG).exists():
         inner = sorted(file.parent for file in path.glob(f"*/{CONFIG}"))
         example = f", such as {inner[-1]}" if inner else ""
@@ -137,7 +142,7 @@ def check_named_files(spec: str, folder: Path, allow_pickle: bool) -> None:
     if Path(base).exists() or is_outside(base):
         raise ModelError(
             f"{spec} is an adapter of a model outside its folder: {base}. What is loaded would not "
-            "be this model alone. Merge the adapter into its model first."
+            "be this model alone. Write its model before it: MODEL+ADAPTER."
         )
     if not allow_pickle and not (folder / ADAPTER_WEIGHTS).is_file():
         raise _pickled(spec, "adapter_model.bin")

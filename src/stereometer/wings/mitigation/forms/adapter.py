@@ -7,7 +7,6 @@ from a pickle.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,6 +15,7 @@ import torch
 from torch import Tensor
 
 from stereometer.core.errors import ModelError
+from stereometer.models.local.adapter import merged, peft, with_tensors
 from stereometer.models.local.language_model import LanguageModel
 from stereometer.wings.mitigation.forms.stored import CONFIG, Stored
 
@@ -45,7 +45,7 @@ def begun(model: Any, rank: int, alpha: float) -> Any:
 
     # Linear layers of GPT-2, whose weights stand the other way.
     turned = any(isinstance(part, Conv1D) for part in model.modules())
-    lora = _peft()
+    lora = peft()
     config = lora.LoraConfig(
         r=rank, lora_alpha=alpha, target_modules=TARGETS, fan_in_fan_out=turned
     )
@@ -60,7 +60,7 @@ def tensors_of(tuned: Any, base: str) -> dict[str, Tensor]:
     config |= {name: sorted(value) for name, value in config.items() if isinstance(value, set)}
     config |= {"inference_mode": True, "base_model_name_or_path": base, "auto_mapping": None}
     written = json.dumps(config, indent=1, sort_keys=True).encode()
-    weights = _peft().get_peft_model_state_dict(tuned, save_embedding_layers=False)
+    weights = peft().get_peft_model_state_dict(tuned, save_embedding_layers=False)
     return {
         **{name: value.detach().cpu().clone() for name, value in weights.items()},
         CONFIG: torch.frombuffer(bytearray(written), dtype=torch.uint8),
@@ -69,33 +69,5 @@ def tensors_of(tuned: Any, base: str) -> dict[str, Tensor]:
 
 def with_adapter(model: Any, tensors: Mapping[str, Tensor]) -> Any:
     """A model with an adapter read from tensors; raises ValueError where they are not all of it."""
-    lora = _peft()
     weights = {name: value for name, value in tensors.items() if name != CONFIG}
-    # Which model it is for stands on the card; peft would compare names alone.
-    written = json.loads(tensors[CONFIG].numpy().tobytes()) | {"base_model_name_or_path": None}
-    tuned = lora.get_peft_model(model, lora.LoraConfig(**written))
-    own = lora.get_peft_model_state_dict(tuned, save_embedding_layers=False)
-    if own.keys() != weights.keys():
-        odd = sorted(own.keys() ^ weights.keys())[0]
-        raise ValueError(f"{odd} is missing, or is not part of the model")
-    lora.set_peft_model_state_dict(tuned, weights)
-    return tuned
-
-
-def merged(tuned: Any) -> Any:
-    """The model alone, changed for good."""
-    return tuned.merge_and_unload().eval().requires_grad_(False)
-
-
-def _peft() -> Any:
-    """The library; what it says of torch and transformers is not for users."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            import peft
-        except ImportError:
-            raise ModelError(
-                "Adapters need the package peft. It is in the optional part `mitigate` of the "
-                "package. From a clone: `pip install '.[mitigate]'`."
-            ) from None
-    return peft
+    return with_tensors(model, json.loads(tensors[CONFIG].numpy().tobytes()), weights)
