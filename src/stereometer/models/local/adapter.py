@@ -58,8 +58,8 @@ def adapted(base: LanguageModel, path: Path) -> LanguageModel:
             "another model, or its files are damaged. Name the model that it was trained on."
         ) from None
     point = base.checkpoint
-    called = {"name": f"{point.name}+{path.name}", "spec": f"{point.spec}+{path}"}
-    checkpoint = replace(point, model=model, next_sentence=None, **called)
+    name, spec = f"{point.name}+{path.name}", f"{point.spec}+{path}"
+    checkpoint = replace(point, model=model, next_sentence=None, name=name, spec=spec)
     backend = backend_for(checkpoint, (*base.notes, f"With an adapter, merged: {path.name}."))
     backend.added[SETTING] = {name: config[name] for name in SAID if name in config}
     return backend
