@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stereometer.wings.mitigation.methods.mitigate import mitigate_model as mitigate
     from stereometer.wings.relations.calibrate import calibrate
     from stereometer.wings.relations.ensemble.combine import ensemble
-    from stereometer.wings.relations.verb import relate
+    from stereometer.wings.relations.relate import relate
     from stereometer.wings.replay.verb import replay
     from stereometer.wings.sweep.sweep import sweep
 
@@ -71,7 +71,7 @@ _PLACES = {
     "mitigate": "wings.mitigation.methods.mitigate:mitigate_model",
     "open_benchmark": "core.runs.open",
     "published": "wings.look.published",
-    "relate": "wings.relations.verb",
+    "relate": "wings.relations.relate",
     "replay": "wings.replay.verb",
     "run": "core.verbs.run",
     "split": "wings.curation.split",

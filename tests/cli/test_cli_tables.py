@@ -14,7 +14,7 @@ from stereometer.core.compare import Compared, Comparison
 from stereometer.core.compare_view import pair_pieces
 from stereometer.core.shapes.differences import Withheld
 from stereometer.core.show.view import View
-from stereometer.kinds.comments.view import _asked
+from stereometer.kinds.comments.view import _repeats
 from tests.builders.commands import call
 from tests.builders.little import PAIRS, little_stereoset, pairs_file
 from tests.builders.sure import sure
@@ -128,8 +128,8 @@ def test_brackets_in_the_users_own_names_are_printed_as_they_are(tmp_path: Path,
 
 
 def test_one_repeat_is_no_repeats() -> None:
-    assert list(_asked({"repeats": 1, "temperature": 0.0})) == ["1 repeat at temperature 0"]
-    assert list(_asked({"repeats": 10})) == ["10 repeats"]
+    assert list(_repeats({"repeats": 1, "temperature": 0.0})) == ["1 repeat at temperature 0"]
+    assert list(_repeats({"repeats": 10})) == ["10 repeats"]
 
 
 def test_slices_that_ties_leave_open_are_not_all_listed() -> None:

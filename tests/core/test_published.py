@@ -27,13 +27,13 @@ from stereometer.core.benchmarks.published import (
 )
 from stereometer.core.errors import UnknownName
 from stereometer.core.runs.execute import execute
+from stereometer.core.tables import PLAIN
 from stereometer.core.types import Estimate, Result, Settings
 from stereometer.kinds.comments.items import STUDY, ZERO_SHOT
 from stereometer.kinds.traits.abc.items import Choice, chosen_benchmark
 from stereometer.kinds.traits.align.agreement import GROUPS
 from stereometer.kinds.traits.align.profile import ALL_GROUPS, beside_printed
 from stereometer.kinds.traits.align.ratings import Ratings
-from stereometer.wings.replay.answers import AnswerColumns
 from stereometer.wings.replay.runs import answers_job
 from tests.builders.sure import sure
 
@@ -348,7 +348,7 @@ def test_answers_that_were_collected_as_in_the_paper_stand_beside_its_table(tmp_
     settings = Settings("paper", resamples=100)
     values_of = {}
     for model in ("gpt-3", "another"):
-        job = answers_job(file, ZERO_SHOT, settings, AnswerColumns(), "ethos", name=model)
+        job = answers_job(file, ZERO_SHOT, settings, PLAIN, "ethos", name=model)
         result = execute(job, tmp_path / model).result
         values_of[model] = printed([result.estimate("accuracy"), result.estimate("recall_sd")])
     assert values_of == {"gpt-3": [56, 5.9], "another": [None, None]}

@@ -20,6 +20,7 @@ from stereometer.core.errors import DataError, UsageError
 from stereometer.core.runs.execute import execute, opened_cache
 from stereometer.core.runs.runner import Serial, Tally, computed
 from stereometer.core.runs.stored import Run, run_of
+from stereometer.core.tables import PLAIN
 from stereometer.core.types import (
     FILTERED,
     TOO_LONG,
@@ -59,7 +60,6 @@ from stereometer.kinds.comments.recognition.questions import (
 )
 from stereometer.kinds.comments.recognition.reading import AnswerReader, first_clear
 from stereometer.models.baselines.fake import Fake
-from stereometer.wings.replay.answers import AnswerColumns
 from stereometer.wings.replay.runs import answers_job
 from tests.builders.commands import Said, call
 from tests.builders.comments import own_table
@@ -643,7 +643,7 @@ def replayed(
     file = rows if isinstance(rows, Path) else lines_of(tmp_path, rows)
     folder = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
     settings = Settings(variant, resamples=100)
-    return execute(answers_job(file, setting, settings, AnswerColumns(), benchmark, **more), folder)
+    return execute(answers_job(file, setting, settings, PLAIN, benchmark, **more), folder)
 
 
 def test_means_are_over_the_repeats_of_the_file(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def _long_article(number: int) -> Iterator[str]:
 
 def test_states_of_nothing(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where no sentence fits into the model's window."""
-    monkeypatch.setattr(StateReader, "_asked", lambda self, text: iter(_skipped()))
+    monkeypatch.setattr(StateReader, "_positions", lambda self, text: iter(_skipped()))
     with pytest.raises(DataError, match="No sentence is left"):
         make("bert")
 

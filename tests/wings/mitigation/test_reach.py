@@ -127,9 +127,9 @@ def test_a_card_knows_what_was_read(
     from stereometer.wings.mitigation.methods import sentences
 
     ends = sentences.LabelledSentence("female", {"female": "We saw her", "male": "We saw him"})
-    drawn = sentences._drawn
+    drawn = sentences._draw
     monkeypatch.setattr(
-        sentences, "_drawn", lambda labelled, limit, rng: (*drawn(labelled, limit, rng)[1:], ends)
+        sentences, "_draw", lambda labelled, limit, rng: (*drawn(labelled, limit, rng)[1:], ends)
     )
     cards: list[MitigationCard] = [
         mitigate(

@@ -227,7 +227,7 @@ def test_a_prompt_that_leaves_no_room_is_an_error(zoo: Zoo) -> None:
 
 
 def test_a_permuted_model_is_refused(zoo: Zoo) -> None:
-    with pytest.raises(ModelError, match="masked and causal"):
+    with pytest.raises(ModelError, match="masked or causal"):
         debiased(zoo, "xlnet")
 
 

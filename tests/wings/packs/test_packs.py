@@ -37,7 +37,7 @@ def test_a_shipped_pack_says_what_it_is(name: str) -> None:
     source = catalog.find("benchmark", name)
     assert source.name == source.card.name == name
     assert source.card.origin in ("native", "translated", "mixed")
-    assert source.described.written.expect.verified or source.described.notes == (UNTRIED,)
+    assert source.pack.written.expect.verified or source.pack.notes == (UNTRIED,)
     assert not any("TODO" in text for text in source.card.known_problems)
 
 

@@ -296,7 +296,7 @@ def test_pairs_weigh_the_same_unless_told(tmp_path: Path) -> None:
     assert "all members weigh the same" in done.result.notes[0]
     told = combine(*places, weights=["pair=3,1"], resamples=100, out=tmp_path / "told")
     assert mean_weights(told.result) == {"pair": {"fake": 0.75, "random": 0.25}}
-    with pytest.raises(UsageError, match="names pair twice"):
+    with pytest.raises(UsageError, match="does not fit these runs"):
         combine(*places, weights=["pair=3,1", "pair=1,3"], resamples=100, out=tmp_path / "twice")
 
 

@@ -15,8 +15,7 @@ import stereometer
 from stereometer.core.errors import DataError, UsageError
 from stereometer.core.types import Estimate, Result, Settings
 from stereometer.report.system_facts import Facts, read_facts, shipped_facts
-from stereometer.wings.relations.relate import ALIKE, related
-from stereometer.wings.relations.verb import relate
+from stereometer.wings.relations.relate import ALIKE, relate, related
 
 QUICK = Settings(resamples=200)
 

@@ -11,9 +11,9 @@ import pytest
 
 from stereometer.core.runs.execute import execute
 from stereometer.core.stats.intervals import MANY, resampled_strata, resampled_sums
+from stereometer.core.tables import PLAIN
 from stereometer.core.types import Settings
 from stereometer.kinds.comments.items import SETTINGS
-from stereometer.wings.replay.answers import AnswerColumns
 from stereometer.wings.replay.runs import answers_job
 
 pytestmark = pytest.mark.long
@@ -42,7 +42,7 @@ def peak(path: Path, out: Path) -> int:
     tracemalloc.start()
     try:
         setting, settings = SETTINGS["zero-shot"], Settings(resamples=200)
-        execute(answers_job(path, setting, settings, AnswerColumns(), "custom"), out)
+        execute(answers_job(path, setting, settings, PLAIN, "custom"), out)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -84,10 +84,10 @@ def test_reviews_come_in_folders_too(tmp_path: Path) -> None:
 def test_labels_that_are_not_known_and_too_few_reviews_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "reviews.csv"
     path.write_text("text,label\nGood.,nice\n")
-    with pytest.raises(DataError, match="label is 'nice'"):
+    with pytest.raises(DataError, match="'nice' is no label"):
         read(path)
     path.write_text("text,label\nGood.,pos\nBad.,neg\n")
-    with pytest.raises(DataError, match="At least 20 are needed"):
+    with pytest.raises(DataError, match="20 of both labels are needed"):
         read(path)
 
 

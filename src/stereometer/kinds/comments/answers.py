@@ -1,10 +1,9 @@
-"""What was answered about comments: what gold labels were read as, and answers that are none of the
-words asked for."""
+"""What was answered about comments: what gold labels were read as, and what is out of scope."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stereometer.core.types import UNWRITTEN, Score, Variant
@@ -52,6 +51,12 @@ def confusion(scores: Iterable[Score]) -> dict[str, dict[str, int]]:
     return {gold: dict(sorted(row.items())) for gold, row in rows.items()}
 
 
+def labels_read(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """What gold labels were read as, reasons last."""
+    labels = {label for row in counts.values() for label in row}
+    return sorted(labels, key=lambda label: (label.startswith("("), label))
+
+
 def confusion_by_set(scores: Iterable[Score], variant: Variant) -> list[dict[str, Any]]:
     """Of each category and example set, how often comments that are of it and comments that are
     not were called so (the study's Tables 18 to 21); one row for all sets comes last."""
@@ -86,10 +91,8 @@ def first_label(score: Score) -> str | None:
 
 
 def flipped(scores: Iterable[Score]) -> list[dict[str, str]]:
-    """Every comment that an edit turned round, by its row, with the edit and both readings.
-
-    A limit may have drawn an edited copy without the comment as it was: that one says nothing.
-    """
+    """Every comment that an edit turned round, by its row, with the edit and both readings. A limit
+    may have drawn an edited copy without the comment as it was: that one says nothing."""
     every = list(scores)
     before = {_place(score): first_label(score) for score in every if "edit" not in score.slices}
     return [

@@ -81,8 +81,7 @@ def _scores(
     label = str(row[columns.label]).strip()
     if not label:
         raise DataError(
-            f"{where}: the label is empty. A text of no category is called '{columns.neither}'. "
-            "Fix that row."
+            f"{where}: the label is empty. No category is '{columns.neither}'. Fix that row."
         )
     label = spelt.setdefault(plain_name(label), label)
     return {} if label == columns.neither else {label: 1.0}
@@ -93,15 +92,9 @@ def columns_from(
 ) -> Columns:
     """Names of columns, such as {"comment": "text", "label": "gold"}, as Columns."""
     Layout(columns=named).check(("comment", "label", "id"), "A table of your own")
-    scored = bool(categories) and "label" not in named
-    return Columns(
-        named.get("comment", "comment"),
-        None if scored else named.get("label", "label"),
-        categories,
-        neither,
-        named.get("id"),
-        encoding,
-    )
+    text, label = named.get("comment", "comment"), named.get("label")
+    label = label or (None if categories else "label")
+    return Columns(text, label, categories, neither, named.get("id"), encoding)
 
 
 COLUMNS = """
@@ -117,12 +110,12 @@ NOUNS = {"sexism": "sexist", "racism": "racist"}
 def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     """The comments of the binary file in its order, with the labels and rows of the other file."""
     binary, several = files
-    labelled = _labelled(several)
+    labelled = _labels_by_text(several)
     comments: list[Comment] = []
     for number, (line, row) in enumerate(read_table(binary, ["comment", "isHate"]), 1):
         hate = share(row["isHate"], f"{binary}, line {line}: isHate")
         unlabelled = Comment(f"binary-{number}", row["comment"], {}, number)
-        comment = labelled.pop(_spaced(row["comment"]), unlabelled)
+        comment = labelled.pop(_plain_spaces(row["comment"]), unlabelled)
         comments.append(replace(comment, hate=hate))
     if labelled:
         first = next(iter(labelled.values()))
@@ -133,16 +126,16 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     return {"comment": comments}, []
 
 
-def _labelled(path: Path) -> dict[str, Comment]:
+def _labels_by_text(path: Path) -> dict[str, Comment]:
     comments: dict[str, Comment] = {}
     for number, (line, row) in enumerate(read_table(path, ["comment", *LABELS]), 1):
         scores = {name: share(row[name], f"{path}, line {line}: {name}") for name in LABELS}
         comment = Comment(f"multi-{number}", row["comment"], scores, number)
-        comments[_spaced(row["comment"])] = comment
+        comments[_plain_spaces(row["comment"])] = comment
     return comments
 
 
-def _spaced(text: str) -> str:
+def _plain_spaces(text: str) -> str:
     """The files write white space differently: 23 of 433 comments are the same only without it."""
     return " ".join(text.split())
 

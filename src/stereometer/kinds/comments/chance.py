@@ -63,11 +63,11 @@ def against_chance(asked: Sequence[Category], settings: Settings, slice_: Slice)
     rng = generator(settings.seed, slice_, "chance")
     keys = rng.random((settings.resamples, everybody))
     whole = all(of.at.size == everybody for of in known)
-    shuffled = sum((_shuffled(of, keys, whole) for of in known), np.zeros(settings.resamples))
+    shuffled = sum((_shuffle(of, keys, whole) for of in known), np.zeros(settings.resamples))
     return float((1 + (np.abs(shuffled) >= abs(seen) - 1e-12).sum()) / (settings.resamples + 1))
 
 
-def _shuffled(of: Category, keys: Floats, whole: bool) -> Floats:
+def _shuffle(of: Category, keys: Floats, whole: bool) -> Floats:
     """The difference in each shuffle: comments in the order of their keys, for every category.
 
     Where all comments were asked about all categories, whole rows of labels change places. Else the

@@ -56,8 +56,7 @@ def share(value: object, where: str) -> float:
     number = finite(value, where)
     if not 0 <= number <= 1:
         raise DataError(
-            f"{where}: {number:g} is not between 0 and 1. It is a share of annotators. Fix that "
-            "row."
+            f"{where}: {number:g} is not between 0 and 1. It is a share of annotators. Fix the row."
         )
     return number
 

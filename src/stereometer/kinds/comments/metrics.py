@@ -29,7 +29,7 @@ METRICS = ("accuracy", "precision", "recall", "f1", "balanced_accuracy")
 SLIPPED = "sexist"
 """The category whose recall stands in the numerator of the study's overall F1 (`paper`)."""
 CELLS = 4_000_000
-"""Resamples x repeats x counts held at once."""
+"""Numbers of draws that are held at once."""
 TP, FP, TN, FN = range(4)
 CELLS_OF = {
     "accuracy": [TP, FP, TN, FN],
@@ -47,10 +47,7 @@ READ, UNREAD = "answers could be read", "no answer could be read"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One answer about one category.
-
-    Whether the comment is of it, and whether the model says so.
-    """
+    """One answer about a category: whether the comment is of it, and whether the model says so."""
 
     comment: str
     category: str
@@ -76,11 +73,8 @@ def categories(scores: Sequence[Score]) -> list[str]:
 
 
 def concerns(score: Score, category: str, variant: Variant) -> bool:
-    """Whether a question says something of a category.
-
-    Mixed settings: `paper` leaves out the comments of the other categories; `sound` counts them as
-    not of this one.
-    """
+    """Whether a question says something of a category. Mixed settings: `paper` leaves out comments
+    of the other categories; `sound` counts them as not of this one."""
     if not is_mixed(score):
         return score.slices["category"] == category
     return variant == "sound" or score.slices["gold"] in (category, NEITHER)
@@ -100,10 +94,7 @@ def decisions(scores: Iterable[Score], category: str, variant: Variant) -> Itera
 
 
 def table(rows: Sequence[Decision], like: Sequence[Decision] | None = None) -> Floats:
-    """Counts of true and false positives and negatives: comments x repeats x 4.
-
-    Comments are in the order of `like`, by default in their own.
-    """
+    """Counts of the four cells, comments x repeats x 4; comments in the order of `like`."""
     order = like or rows
     comments = {name: at for at, name in enumerate(dict.fromkeys(row.comment for row in order))}
     counts = np.zeros((len(comments), 1 + max(row.repeat for row in order), 4))
@@ -126,12 +117,10 @@ def strata(rows: Sequence[Decision]) -> list[frozenset[str]]:
 
 
 def answers_of(rows: Sequence[Decision]) -> list[Category]:
-    """By category and comment: the share of positive answers, and whether the comment is of it.
-
-    A comment counts once, whatever example sets and repeats it was asked with.
-    """
-    comments = _numbered(row.comment for row in rows)
-    names = _numbered(row.category for row in rows)
+    """By category and comment: the share of positive answers, and whether the comment is of it. A
+    comment counts once, whatever example sets and repeats it was asked with."""
+    comments = _number(row.comment for row in rows)
+    names = _number(row.category for row in rows)
     said, gold = (np.array([getattr(row, of) for row in rows]) for of in ("said", "gold"))
     return [
         asked_about(comments[here], said[here], gold[here])
@@ -139,7 +128,7 @@ def answers_of(rows: Sequence[Decision]) -> list[Category]:
     ]
 
 
-def _numbered(names: Iterable[str]) -> Ints:
+def _number(names: Iterable[str]) -> Ints:
     """The number of each name in the order in which they first occur."""
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
@@ -161,10 +150,7 @@ def rates(counts: Floats) -> dict[str, Floats]:
 
 
 def mean_over_repeats(values: Floats) -> Floats:
-    """Without repeats in which a metric is not defined, as its label was never given.
-
-    NaN if in none.
-    """
+    """Without repeats in which a metric is not defined, as its label was never given."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         means: Floats = np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1)
@@ -174,17 +160,20 @@ def mean_over_repeats(values: Floats) -> Floats:
 def drawn(
     counts: Floats, labels: Sequence[object], settings: Settings, slice_: Slice
 ) -> Iterator[Floats]:
-    """Counts of resamples, resamples x repeats x 4 at a time: comments with all their answers.
-
-    They are drawn among comments of the same label. Tables with the comments in the same order get
-    the same draws.
-    """
+    """Counts of resamples, resamples x repeats x 4 at a time. Comments are drawn with all their
+    answers, among those of their label; tables in the same order get the same draws."""
     rng = generator(settings.seed, slice_, "recognition")
     flat = counts.reshape(len(counts), -1)
-    step = max(1, CELLS // (counts.shape[1] * 4))
-    for start in range(0, settings.resamples, step):
-        sums = resampled_sums(flat, labels, min(step, settings.resamples - start), rng)
+    for n in draws_at_once(settings, flat.shape[1]):
+        sums = resampled_sums(flat, labels, n, rng)
         yield sums.reshape(len(sums), *counts.shape[1:])
+
+
+def draws_at_once(settings: Settings, width: int) -> Iterator[int]:
+    """How many are drawn at a time, as no more numbers may be held than `CELLS`."""
+    step = max(1, CELLS // max(1, width))
+    for start in range(0, settings.resamples, step):
+        yield min(step, settings.resamples - start)
 
 
 def resampled(
@@ -260,11 +249,11 @@ def _estimates(
         harmonic, n = empty("f1_harmonic"), comments["f1"]
         yield _estimate(harmonic, per_repeat["f1"], draws["f1"], n, settings.level)
         category = table([row for row in every if row.category == SLIPPED], every)
-        per_repeat["f1"] = _slipped(counts.sum(axis=0), category.sum(axis=0))
+        per_repeat["f1"] = _study_f1(counts.sum(axis=0), category.sum(axis=0))
         both = zip(
             *(drawn(table_, labels, settings, slice_) for table_ in (counts, category)), strict=True
         )
-        draws["f1"] = np.concatenate([mean_over_repeats(_slipped(*pair)) for pair in both])
+        draws["f1"] = np.concatenate([mean_over_repeats(_study_f1(*pair)) for pair in both])
     for name in METRICS:
         estimate = empty(name, p=p.get(name), test=SHUFFLED if name in p else None)
         n = comments[name]
@@ -316,7 +305,7 @@ def slipped_f1(precision: Floats, recall: Floats, of_one: Floats) -> Floats:
     return 2 * precision * of_one / (precision + recall)
 
 
-def _slipped(everything: Floats, category: Floats) -> Floats:
+def _study_f1(everything: Floats, category: Floats) -> Floats:
     overall = rates(everything)
     with np.errstate(invalid="ignore", divide="ignore"):
         return slipped_f1(overall["precision"], overall["recall"], rates(category)["recall"])
@@ -324,12 +313,12 @@ def _slipped(everything: Floats, category: Floats) -> Floats:
 
 def _spread(empty: Estimate, per_repeat: Floats) -> Estimate:
     """The standard deviation over repeats, which the study prints as a standard error."""
-    known = per_repeat[~np.isnan(per_repeat)]
+    known, empty = per_repeat[~np.isnan(per_repeat)], replace(empty, ideal=None)
     if known.size < 2:
-        return replace(empty, why="needs two repeats", ideal=None, terms=None)
+        return replace(empty, why="needs two repeats", terms=None)
     value = float(known.std(ddof=1))
     how = "none: a description of the repeats"
-    return replace(empty, value=value, low=value, high=value, ideal=None, interval=how)
+    return replace(empty, value=value, low=value, high=value, interval=how)
 
 
 # ------------------------------------------------------------------------- matches and agreement
@@ -338,10 +327,7 @@ def _spread(empty: Estimate, per_repeat: Floats) -> Estimate:
 def _matches(
     slice_: Slice, scores: Sequence[Score], coverage: Coverage, settings: Settings
 ) -> Estimate:
-    """Mixed settings: the share of answers that are the gold label and no other.
-
-    It is the study's Figure 1.
-    """
+    """Mixed settings: the share of answers that are the gold label and no other (Figure 1)."""
     by_comment: dict[str, list[float]] = {}
     for score in scores:
         hits = [float(label == score.slices["gold"]) for label in _labels(score)]
@@ -391,15 +377,13 @@ def ratio(
 
 
 def judged(estimates: Iterable[Estimate], settings: Settings) -> list[Estimate]:
-    """Balanced accuracy against 50: overall by itself, Holm over the slices.
+    """Balanced accuracy against 50, Holm over the slices; accuracy carries the same words."""
 
-    Accuracy carries the same words.
-    """
-    rows = corrected(
-        estimates,
-        lambda estimate, p: _verdict(estimate, p, settings),
-        lambda estimate: bool(estimate.slice),
-    )
+    def says(estimate: Estimate, p: float) -> Said:
+        floor = at_floor(estimate.p, p, settings)
+        return (floor, False) if floor else LANGUAGE.of(estimate, p, settings.level)
+
+    rows = corrected(estimates, says, lambda estimate: bool(estimate.slice))
     shared = ("verdict", "beyond_noise", "p", "test", "p_adjusted", "tests")
     tested = {
         frozenset(row.slice.items()): {name: getattr(row, name) for name in shared}
@@ -412,8 +396,3 @@ def judged(estimates: Iterable[Estimate], settings: Settings) -> list[Estimate]:
         else row
         for row in rows
     ]
-
-
-def _verdict(estimate: Estimate, p: float, settings: Settings) -> Said:
-    floor = at_floor(estimate.p, p, settings)
-    return (floor, False) if floor else LANGUAGE.of(estimate, p, settings.level)

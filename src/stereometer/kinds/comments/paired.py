@@ -21,8 +21,6 @@ from stereometer.kinds.comments import metrics
 SAID = "said"
 TEST = "exchange of systems over comments"
 Labels = list[frozenset[str]]
-CELLS = 4_000_000
-"""Draws x comments held at once."""
 
 
 def units(scores: Iterable[Score], variant: Variant) -> dict[str, Score]:
@@ -37,9 +35,8 @@ def units(scores: Iterable[Score], variant: Variant) -> dict[str, Score]:
     for category in metrics.categories(every):
         for score in every:
             if metrics.concerns(score, category, variant):
-                slices = _slices(
-                    score.slices["comment"], category, score.slices["gold"] == category
-                )
+                is_of_it = score.slices["gold"] == category
+                slices = _slices(score.slices["comment"], category, is_of_it)
                 asked.setdefault(_id(slices), Score(_id(slices), slices, {}, metrics.UNREAD))
         said: dict[str, list[bool]] = {}
         for row in metrics.decisions(every, category, variant):
@@ -78,8 +75,8 @@ def _differences(
 ) -> Iterator[Difference]:
     first, second, strata = _counts(here)
     seen = [metrics.rates(side.sum(axis=0)) for side in (first, second)]
-    draws = _resampled(first, second, strata, settings, slice_)
-    exchanged = _exchanged(second - first, first.sum(axis=0), second.sum(axis=0), settings, slice_)
+    draws = _resample(first, second, strata, settings, slice_)
+    exchanged = _exchange(second - first, first.sum(axis=0), second.sum(axis=0), settings, slice_)
     for name in metrics.METRICS:
         before, after = (float(side[name]) for side in seen)
         if np.isnan([before, after]).any():
@@ -95,8 +92,7 @@ def _differences(
 
 
 def _counts(here: Sequence[tuple[Score, Score]]) -> tuple[Floats, Floats, Labels]:
-    """Of each system, comments x true and false positives and negatives in shares; and the gold
-    labels of each comment."""
+    """Of each system, comments x shares of the four cells; and the gold labels of each comment."""
     names = dict.fromkeys(pair[0].slices["comment"] for pair in here)
     comments = {name: at for at, name in enumerate(names)}
     sides = np.zeros((2, len(comments), 4))
@@ -112,33 +108,28 @@ def _counts(here: Sequence[tuple[Score, Score]]) -> tuple[Floats, Floats, Labels
     return sides[0], sides[1], list(golds.values())
 
 
-def _parts(settings: Settings, comments: int) -> Iterator[int]:
-    step = max(1, CELLS // max(1, comments))
-    for start in range(0, settings.resamples, step):
-        yield min(step, settings.resamples - start)
-
-
-def _resampled(
+def _resample(
     first: Floats, second: Floats, strata: Labels, settings: Settings, slice_: Slice
 ) -> dict[str, Floats]:
     """Differences on comments drawn within each set of gold labels, the same for both systems."""
     rng = generator(settings.seed, slice_, "compare")
     both = np.concatenate([first, second], axis=1)
-    parts = (resampled_sums(both, strata, n, rng) for n in _parts(settings, len(first)))
-    return _joined(_change(sums[:, :4], sums[:, 4:]) for sums in parts)
+    draws = metrics.draws_at_once(settings, len(first))
+    parts = (resampled_sums(both, strata, n, rng) for n in draws)
+    return _join(_change(sums[:, :4], sums[:, 4:]) for sums in parts)
 
 
-def _exchanged(
+def _exchange(
     change: Floats, first: Floats, second: Floats, settings: Settings, slice_: Slice
 ) -> dict[str, Floats]:
     """Differences after the two systems changed places on comments drawn at random."""
     rng = generator(settings.seed, slice_, "exchange")
-    parts = (rng.integers(0, 2, size=(n, len(change))) for n in _parts(settings, len(change)))
-    moved = (swapped @ change for swapped in parts)
-    return _joined(_change(first + each, second - each) for each in moved)
+    sizes = ((n, len(change)) for n in metrics.draws_at_once(settings, len(change)))
+    moved = (rng.integers(0, 2, size=size) @ change for size in sizes)
+    return _join(_change(first + each, second - each) for each in moved)
 
 
-def _joined(draws: Iterable[Mapping[str, Floats]]) -> dict[str, Floats]:
+def _join(draws: Iterable[Mapping[str, Floats]]) -> dict[str, Floats]:
     parts = list(draws)
     return {name: np.concatenate([part[name] for part in parts]) for name in metrics.METRICS}
 

@@ -12,7 +12,7 @@ from stereometer.core.show.figure import SQUARE, Chart, Figure, Key, Spec
 from stereometer.core.show.table import Table
 from stereometer.core.show.view import Verdict
 from stereometer.core.types import Estimate, Result
-from stereometer.kinds.comments.answers import confusion, confusion_by_set, out_of_scope
+from stereometer.kinds.comments import answers
 from stereometer.kinds.comments.items import MISSPELLING, SETTINGS, Setting, setting_of
 from stereometer.kinds.comments.view import slice_label
 from stereometer.report import tables
@@ -63,10 +63,8 @@ class Comments(Section):
         return (result.benchmark, result.variant, result.asked_as, result.data.get("digest"))
 
     def ordered(self, runs: Sequence[Run]) -> Sequence[Run]:
-        order = list(SETTINGS)
-        return sorted(
-            runs, key=lambda run: (run.result.model, order.index(_setting(run.result).name))
-        )
+        order = list(SETTINGS.values())
+        return sorted(runs, key=lambda run: (run.result.model, order.index(_setting(run.result))))
 
     def added(self, result: Result) -> str:
         return f" · {_setting(result).name}"
@@ -89,12 +87,12 @@ class Comments(Section):
         tested = [(system, _main(system)) for system in group.systems]
         rows = [(system, row) for system, row in tested if row is not None]
         for system, row in rows:
+            headline = f"{system.label}: {row.verdict}."
             if row.value is None:
                 headline, sentence = f"{system.label} has no score.", f"No score: {row.why}."
             elif row.name == NAME:
-                headline, sentence = f"{system.label}: {row.verdict}.", _accuracy(system, row)
+                sentence = _accuracy(system, row)
             else:
-                headline = f"{system.label}: {row.verdict}."
                 share = numbers.number(row.value, 0)
                 sentence = f"{share} % of the comments are turned round by some edit."
             yield Verdict(system.number, row, headline, (sentence,), unit="%")
@@ -179,10 +177,7 @@ def _coverage(group: Group) -> Figure:
     ]
     heads = ("Setting", *(f"#{name}" for name in names))
     table = tabled(heads, cells, "What became of the answers, in percent")
-    lead = (
-        "Answers in percent. Left of the dashed line, too few could be read for a score to be "
-        "printed.",
-    )
+    lead = ("Answers in percent. Left of the dashed line, too few could be read for a score.",)
     legend = tuple(Key(name, colour, SQUARE, "filled") for name, colour in READINGS.values())
     id_, title = f"{group.id}-coverage", "What could be read"
     shown = bool(parts)
@@ -208,13 +203,13 @@ def _example_sets(group: Group) -> Figure:
 
 
 def _answers(group: Group, system: System, index: int) -> Figure:
-    lead = tuple(filter(None, (f"{_asked(system.result)}.", _agreement(system))))
+    lead = tuple(filter(None, (f"{_how_asked(system.result)}.", _agreement(system))))
     listed = (_confusion(system), _numbers(group, system), *_by_set(system), *_out_of_scope(system))
     shown = listed if system.scores else listed[1:2]
     return Figure(f"{group.id}-answers-{index}", system.label, lead, (), shown)
 
 
-def _asked(result: Result) -> str:
+def _how_asked(result: Result) -> str:
     """How it was asked, in a line."""
     settings = result.settings
     parts = [f"Variant {result.variant}", result.scoring]
@@ -235,11 +230,8 @@ def _agreement(system: System) -> str:
 
 
 def _confusion(system: System) -> Table:
-    counts = confusion(system.scores)
-    labels = sorted(
-        {label for row in counts.values() for label in row},
-        key=lambda label: (label.startswith("("), label),
-    )
+    counts = answers.confusion(system.scores)
+    labels = answers.labels_read(counts)
     rows = [(gold, *(str(row.get(label, 0)) for label in labels)) for gold, row in counts.items()]
     heads = ("gold \\ read as", *(f"#{label}" for label in labels))
     return tabled(heads, rows, "Gold labels and how answers were read")
@@ -247,7 +239,7 @@ def _confusion(system: System) -> Table:
 
 def _by_set(system: System) -> Iterator[Table]:
     """The study's Tables 18 to 21."""
-    rows = confusion_by_set(system.scores, system.result.variant)
+    rows = answers.confusion_by_set(system.scores, system.result.variant)
     counts = ("not of it: not called so", "not of it: called so", "of it: not", "of it: called so")
     heads = ("category", "set", *(f"#{count}" for count in counts))
     if rows:
@@ -272,11 +264,11 @@ def _cell(row: Estimate | None) -> str:
 
 
 def _out_of_scope(system: System) -> Iterator[Table]:
-    answers = out_of_scope(system.scores, _setting(system.result))
-    if answers:
-        rows = [(words or "(nothing)", str(n)) for words, n in answers[:SHOWN]]
-        more = f"And {len(answers) - SHOWN} more in the run's folder." if answers[SHOWN:] else ""
-        caption = f"Out-of-scope answers: {len(answers)} different ones (they may offend)"
+    found = answers.out_of_scope(system.scores, _setting(system.result))
+    if found:
+        rows = [(words or "(nothing)", str(n)) for words, n in found[:SHOWN]]
+        more = f"And {len(found) - SHOWN} more in the run's folder." if found[SHOWN:] else ""
+        caption = f"Out-of-scope answers: {len(found)} different ones (they may offend)"
         yield tabled(("answer", "#times"), rows, caption, more)
 
 
@@ -289,14 +281,11 @@ ROW, THICK = 30, 18
 def shares(
     parts: Sequence[tuple[str, Mapping[str, float]]], colours: Mapping[str, str], floor: float
 ) -> Spec:
-    """A labelled bar for each entry, with the shares of its parts in percent; a dashed line at the
-    floor."""
+    """A labelled bar for each entry, with the shares of its parts; a dashed line at the floor."""
     height = ROW * len(parts) + 8
     scale = {"title": "answers, %", "orient": "top", "tickCount": 5, "grid": False}
-    x, y = (
-        frame.quantity("low", (0, 100), scale),
-        frame.quantity("top", (0, height), None, reverse=True),
-    )
+    x = frame.quantity("low", (0, 100), scale)
+    y = frame.quantity("top", (0, height), None, reverse=True)
     labels: list[frame.Row] = []
     bars: list[frame.Row] = []
     for number, (label, shared) in enumerate(parts):

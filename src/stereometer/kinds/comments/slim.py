@@ -1,4 +1,4 @@
-"""Scores of comments without what is not counted: there may be a million of them."""
+"""What is counted of scores of comments: there may be a million of them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ NOTHING: Mapping[str, Any] = {}
 
 
 def slim(scores: Iterable[Score]) -> list[Score]:
-    """What is counted of scores: no texts but of answers that name no label, and readings that are
-    the same are one object."""
+    """No texts but of answers that name no label; readings that are the same are one object."""
     shared: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
 
     def reading(answer: Mapping[str, str]) -> Mapping[str, str]:
@@ -21,15 +20,5 @@ def slim(scores: Iterable[Score]) -> list[Score]:
         kept = {name: text for name, text in answer.items() if name != dropped}
         return shared.setdefault(tuple(kept.items()), kept)
 
-    return [
-        Score(
-            "",
-            score.slices,
-            NOTHING,
-            score.skipped,
-            NOTHING,
-            NOTHING,
-            tuple(map(reading, score.answers)),
-        )
-        for score in scores
-    ]
+    parts = ((each.slices, each.skipped, tuple(map(reading, each.answers))) for each in scores)
+    return [Score("", at, NOTHING, why, NOTHING, NOTHING, answers) for at, why, answers in parts]

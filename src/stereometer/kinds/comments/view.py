@@ -11,8 +11,8 @@ from stereometer.core.shapes.verdicts import FAMILIES
 from stereometer.core.show import numbers
 from stereometer.core.show.table import Cell, Table, number, text
 from stereometer.core.show.view import Piece, View, aside
-from stereometer.core.types import Estimate, Result, Score, Slice
-from stereometer.kinds.comments.answers import confusion, confusion_by_set, flipped, out_of_scope
+from stereometer.core.types import Result, Score, Slice
+from stereometer.kinds.comments import answers
 from stereometer.kinds.comments.items import MISSPELLING, setting_of
 from stereometer.kinds.comments.slim import slim
 
@@ -33,10 +33,10 @@ def first_tables(shape: Shape, results: Sequence[Result]) -> View:
     if not edited and not view.has(results, "accuracy"):
         return view.plain(shape, results)
     rows = view.rows_of(shape, results, slice_label)
-    table = _flipped(rows) if edited else _accuracies(shape, rows, view.head(results, shape))
+    table = _flip_table(rows) if edited else _accuracies(shape, rows, view.head(results, shape))
     legend = (*_absent(rows), *_asides(results), *_reading(edited))
     parts: tuple[Piece, ...] = (table, *view.undeclared(shape, results), *aside(*legend))
-    return View(about=tuple(_asked(results[0].settings)), parts=parts)
+    return View(about=tuple(_repeats(results[0].settings)), parts=parts)
 
 
 def slice_label(slice_: Slice) -> str:
@@ -44,7 +44,7 @@ def slice_label(slice_: Slice) -> str:
     return " / ".join(parts) or "overall"
 
 
-def _asked(settings: Mapping[str, Any]) -> Iterator[str]:
+def _repeats(settings: Mapping[str, Any]) -> Iterator[str]:
     if "repeats" in settings:
         temperature = settings.get("temperature")
         at = "" if temperature is None else f" at temperature {temperature:g}"
@@ -54,18 +54,16 @@ def _asked(settings: Mapping[str, Any]) -> Iterator[str]:
 def _accuracies(shape: Shape, rows: Sequence[view.Row], first: Cell) -> Table:
     heads = [number("answers", spare=8), number("comments", spare=9)]
     heads += [number(shape.metric(name).label, spare=at) for at, name in enumerate(SHOWN)]
-    body = [_accuracy(*row) for row in rows if "accuracy" in row[1]]
+    body = []
+    for label, estimates in rows:
+        if accuracy := estimates.get("accuracy"):
+            counts = (view.used_cell(accuracy), number(str(accuracy.terms or "")))
+            values = [view.value_cell(estimates.get(name)) for name in SHOWN]
+            body.append((text(label), *counts, *values, *view.verdict_cells(accuracy)))
     return view.narrowing((first, *heads, *view.VERDICT), body)
 
 
-def _accuracy(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:
-    accuracy = estimates["accuracy"]
-    counts = (view.used_cell(accuracy), number(str(accuracy.terms or "")))
-    values = [view.value_cell(estimates.get(name)) for name in SHOWN]
-    return (text(label), *counts, *values, *view.verdict_cells(accuracy))
-
-
-def _flipped(rows: Sequence[view.Row]) -> Table:
+def _flip_table(rows: Sequence[view.Row]) -> Table:
     titles = ("", "comments", "turned round by an edit", "verdict")
     body = []
     for label, flips in ((label, estimates["flipped"]) for label, estimates in rows):
@@ -75,16 +73,9 @@ def _flipped(rows: Sequence[view.Row]) -> Table:
 
 
 def _absent(rows: Sequence[view.Row]) -> Iterator[str]:
-    reasons = list(
-        dict.fromkeys(
-            estimate.why
-            for _, estimates in rows
-            for estimate in estimates.values()
-            if estimate.value is None
-        )
-    )
-    for why in reasons[:SHOWN_REASONS]:
-        yield f"none: {why}."
+    every = [estimate for _, estimates in rows for estimate in estimates.values()]
+    reasons = list(dict.fromkeys(each.why for each in every if each.value is None))
+    yield from (f"none: {why}." for why in reasons[:SHOWN_REASONS])
     if len(reasons) > SHOWN_REASONS:
         yield f"none, for {len(reasons) - SHOWN_REASONS} more reasons of that kind: --json."
 
@@ -116,24 +107,21 @@ def _reading(edited: bool) -> Iterator[str]:
     )
 
 
-def answers(result: Result, scores: Iterable[Score]) -> view.Answered:
+def answered(result: Result, scores: Iterable[Score]) -> view.Answered:
     """What the answers were read as, those out of scope, and the comments that edits turned."""
     every, setting = slim(scores), setting_of(result.settings["setting"])
-    read, strange = confusion(every), out_of_scope(every, setting)
+    read, strange = answers.confusion(every), answers.out_of_scope(every, setting)
     document: dict[str, Any] = {"confusion": read, "out_of_scope": strange}
     if setting.mixed:
-        document["confusion_by_set"] = confusion_by_set(every, result.variant)
+        document["confusion_by_set"] = answers.confusion_by_set(every, result.variant)
     if setting is MISSPELLING:
-        document["flipped"] = flipped(every)
-    legend = (*_strange(strange), *_turned(document.get("flipped", ())))
+        document["flipped"] = answers.flipped(every)
+    legend = (*_strange(strange), *_turned_comments(document.get("flipped", ())))
     return view.Answered(document, View(parts=(_confusion(read), *aside(*legend))))
 
 
 def _confusion(read: Mapping[str, Mapping[str, int]]) -> Table:
-    labels = sorted(
-        {label for row in read.values() for label in row},
-        key=lambda label: (label.startswith("("), label),
-    )
+    labels = answers.labels_read(read)
     rows = [
         (text(gold), *(text(str(row.get(label, 0))) for label in labels))
         for gold, row in read.items()
@@ -141,16 +129,16 @@ def _confusion(read: Mapping[str, Mapping[str, int]]) -> Table:
     return Table((text("gold \\ read as"), *map(text, labels)), tuple(rows))
 
 
-def _strange(answers: Sequence[tuple[str, int]]) -> Iterator[str]:
-    if answers:
-        shown = [(repr(answer) if answer else "empty", times) for answer, times in answers]
+def _strange(strange: Sequence[tuple[str, int]]) -> Iterator[str]:
+    if strange:
+        shown = [(repr(answer) if answer else "empty", times) for answer, times in strange]
         only = ", ".join(f"{answer} {times}x" for answer, times in shown[:SHOWN_ANSWERS])
-        more = " ..." if len(answers) > SHOWN_ANSWERS else ""
-        total = numbers.count(sum(times for _, times in answers), "answer")
+        more = " ..." if len(strange) > SHOWN_ANSWERS else ""
+        total = numbers.count(sum(times for _, times in strange), "answer")
         yield f"{total} unreadable ({only if shown[1:] else shown[0][0]}{more})"
 
 
-def _turned(flips: Sequence[Mapping[str, str]]) -> Iterator[str]:
+def _turned_comments(flips: Sequence[Mapping[str, str]]) -> Iterator[str]:
     """Which comments an edit turned round, by their rows."""
     comments = dict.fromkeys(f"{flip['comment']} ({flip['category']})" for flip in flips)
     if comments:

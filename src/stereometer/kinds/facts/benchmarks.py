@@ -1,5 +1,4 @@
-"""Facts of gender: a model from which gender was erased where it is a stereotype should still know
-it where it is a fact."""
+"""Facts of gender, which a model should know after gender was erased where it is a stereotype."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from pathlib import Path
 from stereometer.core.benchmarks.benchmark import Content, Source
 from stereometer.core.shapes.sentences import row_text
 from stereometer.core.tables import read_table
-from stereometer.kinds.facts.items import FACT, Fact
+from stereometer.kinds.facts.shape import FACT, Fact
 
 
 def read(files: Sequence[Path]) -> Content:

@@ -12,8 +12,7 @@ from typing import Any
 from stereometer.core.methods import two_sentences
 from stereometer.core.methods.declared import OURS, Scoring
 from stereometer.core.types import Backend, Method, Variant
-from stereometer.kinds.facts.items import FACT
-from stereometer.kinds.facts.shape import SHAPE
+from stereometer.kinds.facts.shape import FACT, SHAPE
 
 RULES: tuple[two_sentences.Rule, ...] = (
     ("masked-tokens", two_sentences.modified_given_shared, two_sentences.total),

@@ -1,9 +1,11 @@
-"""Facts as a shape: no stereotype is involved, so the ideal is to agree always."""
+"""Facts: a sentence that is right, and the same with a word that makes it wrong. No stereotype is
+involved, so the ideal is to agree always."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from stereometer.core.shapes.differences import Difference, Withheld
 from stereometer.core.shapes.points import TIE
@@ -11,11 +13,31 @@ from stereometer.core.shapes.shape import Metric, Shape
 from stereometer.core.shapes.verdicts import LANGUAGE, judged
 from stereometer.core.stats.intervals import Floats, wilson_percent
 from stereometer.core.stats.tests import sign_test
-from stereometer.core.types import Estimate, Score, Settings, Slice, Variant
-from stereometer.kinds.facts.items import FACT
+from stereometer.core.types import Estimate, ItemDefaults, Score, Settings, Slice, Variant
 
-AGREEMENT = "agreement"
-ALIKE = "facts like these"
+FACT, AGREEMENT = "fact", "agreement"
+ABOUT = "How often the sentence that is right beats the one that is wrong, in percent."
+
+
+@dataclass(frozen=True)
+class Fact(ItemDefaults):
+    """A sentence in which an attribute follows from a word, and one that contradicts it."""
+
+    shape: ClassVar[str] = FACT
+    id: str
+    right: str
+    wrong: str
+    attribute: str
+    kind: str
+    """Why it is a fact: `kin`, `role`, `title` ..."""
+
+    @property
+    def slices(self) -> Slice:
+        return {"attribute": self.attribute, "fact": self.kind}
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return {"right": self.right, "wrong": self.wrong}
 
 
 class FactShape(Shape):
@@ -25,16 +47,7 @@ class FactShape(Shape):
     noun = "fact"
     slices = ("attribute", "fact")
     principal = ("attribute",)
-    metrics = (
-        Metric(
-            AGREEMENT,
-            AGREEMENT,
-            100.0,
-            words=LANGUAGE,
-            headline=True,
-            about="How often the sentence that is right beats the one that is wrong, in percent.",
-        ),
-    )
+    metrics = (Metric(AGREEMENT, AGREEMENT, 100.0, words=LANGUAGE, headline=True, about=ABOUT),)
 
     def is_whole(self, score: Score) -> bool:
         return {"right", "wrong"} <= score.values.keys()
@@ -58,7 +71,7 @@ class FactShape(Shape):
             "high": high,
             "interval": "Wilson over facts",
             "ties": tied,
-            "scope": ALIKE,
+            "scope": "facts like these",
             "p": sign_test(won, values.size - won - tied),
             "test": "exact sign test over facts that are not ties",
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -11,11 +11,11 @@ from typing import Any
 from stereometer.core import catalog
 from stereometer.core.errors import StereometerError
 from stereometer.core.runs.cache import Cache
+from stereometer.core.show.view import Paragraph, View, line
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
 from stereometer.models.local.opener import devices
 from stereometer.wings.data.verbs import where
-from stereometer.wings.doctor import view as views
 
 PARTS = {
     "torch": "hf",
@@ -43,12 +43,27 @@ class Installation(Shown, Document):
     devices: Sequence[str]
     schema: str = "installation@1"
 
-    view = views.installation
+    def view(self) -> View:
+        return View(parts=tuple(self._lines()))
 
-    @property
-    def parts(self) -> Mapping[str, str]:
-        """The optional part that each package belongs to."""
-        return PARTS
+    def _lines(self) -> Iterator[Paragraph]:
+        yield line(bold="versions")
+        for name, number in self.versions.items():
+            absent = f"not installed; part of `pip install '.[{PARTS.get(name)}]'`"
+            yield line(f"  {name}: {number or absent}")
+        yield line(bold="\ndata")
+        missing = [name for name, place in self.data_files.items() if place is None]
+        yield from (line(f"  {name}: {place}") for name, place in self.data_files.items() if place)
+        if missing:
+            yield line(f"  not on this machine: {', '.join(missing)}")
+            yield line("  `stereometer show NAME` says where to get one of them")
+        yield line(bold="\ndefault models")
+        for name, ready in self.models_ready.items():
+            yield line(f"  {name}: {'ready' if ready else f'run `stereometer model add {name}`'}")
+        cache = self.cache
+        answers = f"{cache['path']}, {cache['answers']} answers" if "path" in cache else ""
+        yield line(f"\n  {answers or cache['problem']}", bold="\ncache")
+        yield line(f"\n  {', '.join(self.devices) or 'none: torch is missing'}", bold="\ndevices")
 
 
 def installation() -> Installation:

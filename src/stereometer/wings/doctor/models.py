@@ -1,9 +1,8 @@
-"""The verb `doctor`: what is installed; what a model is, how it reads, and what it makes of three
-items."""
+"""The verb `doctor`: what is installed, or what a model is and what it makes of three items."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Unpack
 
@@ -12,6 +11,7 @@ from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.options import Loading, Option, check_known, verb
 from stereometer.core.runs.measure import bound
 from stereometer.core.runs.open import open_benchmark, open_model
+from stereometer.core.show.view import Paragraph, View, aside, line
 from stereometer.core.types import (
     Backend,
     CausalTokens,
@@ -26,7 +26,6 @@ from stereometer.core.types import (
 )
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
-from stereometer.wings.doctor import view as views
 from stereometer.wings.doctor.installation import Installation, installation
 
 SAMPLES = (("cat", 0), ("cat", -1), ("pair", 0))
@@ -45,6 +44,16 @@ class Sample:
     rows: Mapping[str, Sequence[Sequence[Sequence[Any]]]] = field(default_factory=dict)
     """By candidate, its requests: tokens with their numbers, None if read and not scored."""
 
+    def lines(self) -> Iterator[Paragraph]:
+        measure = self.measure or "cannot be scored by this model"
+        yield line(f" {measure}", bold=f"\n{self.item}")
+        for name, text in self.texts.items():
+            score = f"  score {self.scores[name]:.3f}" if name in self.scores else ""
+            yield line(f"  {name}: {text}{score}")
+            for row in self.rows.get(name, []):
+                tokens = (f"({token})" if of is None else f"{token} {of:.2f}" for token, of in row)
+                yield from aside("    " + "  ".join(tokens))
+
 
 @dataclass(frozen=True, repr=False)
 class Examination(Shown, Document):
@@ -55,7 +64,33 @@ class Examination(Shown, Document):
     samples: Sequence[Sample]
     schema: str = "doctor@1"
 
-    view = views.examination
+    def view(self) -> View:
+        return View(parts=tuple(self._lines()))
+
+    def _lines(self) -> Iterator[Paragraph]:
+        card = self.card
+        digests = f"weights {card.digest[:12]}, tokenizer {card.tokenizer_digest[:12]}"
+        yield line(f": {card.family}, {card.backend}, {card.dtype}, {digests}", bold=card.name)
+        for key, value in card.settings.items():
+            # Of what has a schema of its own, such as a mitigation, a note says what matters.
+            if not (isinstance(value, Mapping) and "schema" in value):
+                yield line(f"  {key}: {_words(value)}")
+        for note in (*card.notes, *(f"warning: {warning}" for warning in self.warnings)):
+            yield line(f"  {note}")
+        rows = (row for sample in self.samples for rows in sample.rows.values() for row in rows)
+        if any(value is None for row in rows for _, value in row):
+            yield line("\nThree items of the starter set. Tokens in brackets are read, not scored.")
+        for sample in self.samples:
+            yield from sample.lines()
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(
+            f"{key} ({_words(inner)})" if isinstance(inner, Mapping) else f"{key} {_words(inner)}"
+            for key, inner in value.items()
+        )
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 @verb

@@ -19,15 +19,7 @@ from stereometer.core.files import replacing, to_json, write_json
 from stereometer.core.runs.store import folder_name
 from stereometer.core.runs.stored import Run, shown
 from stereometer.core.types import Estimate, Result, Score, digest_of_file
-from stereometer.wings.exports.metadata import (
-    Ranked,
-    details,
-    identity,
-    made_at,
-    placed,
-    ranked,
-    tags,
-)
+from stereometer.wings.exports import metadata
 
 SCHEMA_VERSION = "0.3.0"
 UNKNOWN = "unknown"
@@ -44,9 +36,9 @@ class EveryEvalEver:
         return EveryEvalEver(with_items=True)
 
     def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        return [path for run in runs for path in self._written(run, folder)]
+        return [path for run in runs for path in self._write(run, folder)]
 
-    def _written(self, run: Run, folder: Path) -> Iterator[Path]:
+    def _write(self, run: Run, folder: Path) -> Iterator[Path]:
         result, place = run.result, _place(run)
         aggregate = _aggregate(run, str(int(time.time())))
         samples = place.with_name(f"{place.stem}_samples.jsonl")
@@ -71,7 +63,7 @@ def _place(run: Run) -> PurePosixPath:
     result = run.result
     developer, _, model = _model_id(result).rpartition("/")
     parts = (result.benchmark, developer, model)
-    name = UUID(bytes=bytes.fromhex(identity(run)[:32]), version=4)
+    name = UUID(bytes=bytes.fromhex(metadata.identity(run)[:32]), version=4)
     return PurePosixPath("data", *map(folder_name, parts), f"{name}.json")
 
 
@@ -86,7 +78,7 @@ def _aggregate(run: Run, now: str) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": f"{result.benchmark}/{_model_id(result)}/{now}",
-        "evaluation_timestamp": str(int(made_at(run).timestamp())),
+        "evaluation_timestamp": str(int(metadata.made_at(run).timestamp())),
         "retrieved_timestamp": now,
         "source_metadata": {
             "source_name": f"stereometer {result.measure}",
@@ -98,7 +90,7 @@ def _aggregate(run: Run, now: str) -> dict[str, Any]:
         "eval_library": {
             "name": "stereometer",
             "version": result.versions.get("stereometer", UNKNOWN),
-            "additional_details": tags(result),
+            "additional_details": metadata.tags(result),
         },
         "model_info": _model_info(result),
         "evaluation_results": [
@@ -116,18 +108,18 @@ def _model_info(result: Result) -> dict[str, Any]:
 
 def _entries(result: Result, row: Estimate, run: Run) -> Iterator[dict[str, Any]]:
     """What may be sorted; after a distance the value itself."""
-    number = ranked(row)
+    number = metadata.ranked(row)
     if number is None or row.value is None:
         return
-    created = str(int(made_at(run).timestamp()))
+    created = str(int(metadata.made_at(run).timestamp()))
     yield _entry(result, row, number, {}, created)
     if number.lower_is_better:
-        whole = Ranked(row.name, row.value, row.low, row.high, False)
+        whole = metadata.Ranked(row.name, row.value, row.low, row.high, False)
         yield _entry(result, row, whole, {"metric_parameters": {"ideal": row.ideal}}, created)
 
 
 def _entry(
-    result: Result, row: Estimate, number: Ranked, more: Mapping[str, Any], created: str
+    result: Result, row: Estimate, number: metadata.Ranked, more: Mapping[str, Any], created: str
 ) -> dict[str, Any]:
     declared = catalog.shape(result.kind).metric(row.name, row.ideal)
     config = {
@@ -141,8 +133,8 @@ def _entry(
         "additional_details": {"direction": NO_END} if more else {},
     }
     return {
-        "evaluation_result_id": f"{number.name}{placed(row)}",
-        "evaluation_name": f"{result.benchmark}{placed(row)}",
+        "evaluation_result_id": f"{number.name}{metadata.placed(row)}",
+        "evaluation_name": f"{result.benchmark}{metadata.placed(row)}",
         "source_data": _source(result),
         "evaluation_timestamp": created,
         "metric_config": config,
@@ -150,7 +142,7 @@ def _entry(
     }
 
 
-def _scale(row: Estimate, number: Ranked) -> dict[str, float | str]:
+def _scale(row: Estimate, number: metadata.Ranked) -> dict[str, float | str]:
     """From where to where a number can go; percent where the ideal is 50 or 100."""
     percent = row.ideal in (50.0, 100.0)
     if number.name != row.name:
@@ -162,7 +154,7 @@ def _scale(row: Estimate, number: Ranked) -> dict[str, float | str]:
     return {"min_score": "-Infinity", "max_score": "Infinity"}
 
 
-def _score(result: Result, row: Estimate, number: Ranked) -> dict[str, Any]:
+def _score(result: Result, row: Estimate, number: metadata.Ranked) -> dict[str, Any]:
     uncertainty: dict[str, Any] = {"num_samples": row.n}
     if number.low is not None and number.high is not None:
         uncertainty["confidence_interval"] = {
@@ -171,7 +163,7 @@ def _score(result: Result, row: Estimate, number: Ranked) -> dict[str, Any]:
             "confidence_level": float(result.settings["level"]),
             "method": row.interval or UNKNOWN,
         }
-    return {"score": number.value, "details": details(row), "uncertainty": uncertainty}
+    return {"score": number.value, "details": metadata.details(row), "uncertainty": uncertainty}
 
 
 def _source(result: Result) -> dict[str, Any]:

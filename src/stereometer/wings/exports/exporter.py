@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 from stereometer.core import catalog
 from stereometer.core.errors import UsageError
+from stereometer.core.options import Option, verb
 from stereometer.core.runs.stored import Run, runs_of, shareable
+from stereometer.core.types.shown import Told
 
 
 class Exporter(Protocol):
@@ -36,20 +38,39 @@ class Itemised(Protocol):
     def itemised(self) -> Exporter: ...
 
 
+FEW = 8
+"""More files than these are counted, not named; --json names all."""
+
+
+@verb
+def export(
+    exporter: Annotated[str, "The format, such as `csv`."],
+    *runs: Annotated[str | Path, "Folders of runs, or a folder that holds them."],
+    output: Annotated[
+        str | Path, Option("The folder to write to.", flags=("--output", "-o"))
+    ] = Path("stereometer-export"),
+    items: Annotated[bool, "Also the items, where a format has a place for them."] = False,
+) -> Told:
+    """Write the numbers of stored runs for another program."""
+    files = [str(file) for file in export_runs(exporter, runs, output, items=items)]
+    few = len(files) <= FEW
+    return Told(
+        f"Written to {', '.join(files)}." if few else f"{len(files)} files in {output}.",
+        schema="export@1",
+        exporter=exporter,
+        files=files,
+    )
+
+
 def export_runs(
     name: str, paths: Sequence[str | Path], folder: str | Path, *, items: bool = False
 ) -> list[Path]:
     """Stored runs, or folders of them, written by the exporter of this name."""
     exporter: Exporter = catalog.find("exporter", name)
     if items:
-        exporter = _itemised(exporter)
+        if not isinstance(exporter, Itemised):
+            raise UsageError(
+                f"{name} holds no items. Only formats with a place for them do. Leave out --items."
+            )
+        exporter = exporter.itemised()
     return exporter.write([shareable(run) for run in runs_of(paths)], Path(folder))
-
-
-def _itemised(exporter: Exporter) -> Exporter:
-    if not isinstance(exporter, Itemised):
-        raise UsageError(
-            f"{exporter.name} holds no items. Only formats with a place for them take --items. "
-            "Leave it out."
-        )
-    return exporter.itemised()

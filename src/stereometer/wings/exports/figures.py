@@ -47,10 +47,10 @@ class Figures:
         """The folder as a whole: no file of an earlier export stays among the new ones."""
         _check_place(folder)
         with replacing_folder(folder) as part:
-            files = self._written(runs, part)
+            files = self._write(runs, part)
         return [folder / file.name for file in files]
 
-    def _written(self, runs: Sequence[Run], folder: Path) -> list[Path]:
+    def _write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
         groups, names = grouped(runs, shipped_facts()), ShownNames()
         views = [PageSection(section, group, names=names) for section, group in groups]
         figures = [figure for each in views for figure in (*each.glance, *each.figures)]
@@ -90,17 +90,13 @@ def _about(run: Run) -> tuple[str, ...]:
 
 
 def sized(spec: Spec) -> Spec:
-    """As the page draws it where it is wide."""
+    """As a wide page draws it by day; outside the page names of colours mean nothing."""
     layers = [row for row in spec["layer"] if not row.get("name", "").startswith("narrow-")]
     sized = spec | {"layer": layers, "config": CONFIG, "width": WIDTH, "background": "var(--paper)"}
-    coloured: Spec = json.loads(COLOUR.sub(_colour, json.dumps(sized)))
+    colours = dict(reversed(re.findall(r"(--[\w-]+): *([^;]+);", asset("assets/report.css"))))
+    named = COLOUR.sub(lambda name: colours.get(name[1], name[0]), json.dumps(sized))
+    coloured: Spec = json.loads(named)
     return coloured
-
-
-def _colour(name: re.Match[str]) -> str:
-    """As the page shows it by day; outside the page its names mean nothing."""
-    first = re.search(rf"{re.escape(name[1])}: *([^;]+);", asset("assets/report.css"))
-    return first[1] if first else name[0]
 
 
 def _data(name: str, spec: Spec, folder: Path) -> Iterator[Path]:
@@ -246,8 +242,8 @@ def reproducible(pdf: bytes) -> bytes:
     for new, old in enumerate(order, 1):
         entries += b"%010d 00000 n\r\n" % len(written)
         head, stream = objects[old]
-        written += b"%d 0 obj" % new + _renumbered(head, numbers) + stream
-    size = re.sub(rb"/Size \d+", b"/Size %d" % (len(order) + 1), _renumbered(trailer, numbers))
+        written += b"%d 0 obj" % new + _renumber(head, numbers) + stream
+    size = re.sub(rb"/Size \d+", b"/Size %d" % (len(order) + 1), _renumber(trailer, numbers))
     return written + entries + size + b"startxref\n%d\n%%%%EOF" % len(written)
 
 
@@ -271,5 +267,5 @@ def _references(text: bytes) -> list[int]:
     return list(dict.fromkeys(map(int, REFERENCE.findall(text))))
 
 
-def _renumbered(text: bytes, numbers: dict[int, bytes]) -> bytes:
+def _renumber(text: bytes, numbers: dict[int, bytes]) -> bytes:
     return REFERENCE.sub(lambda found: numbers[int(found[1])], text)

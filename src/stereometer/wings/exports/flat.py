@@ -40,8 +40,7 @@ class Csv:
 
 
 class Metrics:
-    """`Result.metrics()` of every run, slices included, under the name of its folder; tags beside
-    them."""
+    """`Result.metrics()` of every run, slices included, and its tags, by its folder's name."""
 
     name = "metrics"
 

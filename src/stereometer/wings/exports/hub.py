@@ -16,16 +16,7 @@ from stereometer.core.files import replacing, to_json
 from stereometer.core.runs.store import folder_name
 from stereometer.core.runs.stored import Run, shown
 from stereometer.core.types import Estimate, Result
-from stereometer.wings.exports.metadata import (
-    details,
-    headline,
-    headlines,
-    line,
-    made_at,
-    measured,
-    ranked,
-    tags,
-)
+from stereometer.wings.exports import metadata
 
 LOG = logging.getLogger("stereometer")
 DIGITS = 4
@@ -61,7 +52,7 @@ def _publishable(runs: Sequence[Run]) -> list[Run]:
 
 
 def _of_model(model: str, own: Sequence[Run], folder: Path) -> Iterator[Path]:
-    indexed = [_indexed(run.result) for run in own]
+    indexed = [_index_entry(run.result) for run in own]
     block = {
         "model-index": [{"name": model, "results": [row for row in indexed if row["metrics"]]}]
     }
@@ -77,23 +68,24 @@ def _of_model(model: str, own: Sequence[Run], folder: Path) -> Iterator[Path]:
 def _entries(run: Run) -> Iterator[dict[str, Any]]:
     """Nothing where the number that stands for a result has no top."""
     result = run.result
-    row = headline(result)
-    number = ranked(row) if row else None
+    row = metadata.headline(result)
+    number = metadata.ranked(row) if row else None
     if row is None or number is None or number.lower_is_better:
         return
     limit = [f"limit{result.settings['limit']}"] if result.settings["limit"] else []
     task = folder_name(result.measured_by.name, result.variant, row.name, *limit)
-    others = [line(each) for each in headlines(result) if each != row]
+    others = (metadata.line(each) for each in metadata.headlines(result) if each != row)
+    said = (metadata.line(row), *others, metadata.measured(result))
     yield {
         "dataset": {"id": result.benchmark, "task_id": task},
         "value": round(number.value, DIGITS),
-        "date": made_at(run).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "notes": " ".join((". ".join((line(row), *others, measured(result))) + ".", *result.notes)),
+        "date": metadata.made_at(run).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "notes": " ".join((*(f"{each}." for each in said), *result.notes)),
     }
 
 
-def _indexed(result: Result) -> dict[str, Any]:
-    known = tags(result)
+def _index_entry(result: Result) -> dict[str, Any]:
+    known = metadata.tags(result)
     names = ("measure", "variant", "limit", "of", "until_decided", "model_digest", "stereometer")
     facts = {name: known[name] for name in names if name in known}
     return {
@@ -110,7 +102,7 @@ def _indexed(result: Result) -> dict[str, Any]:
 def _metrics(row: Estimate) -> Iterator[dict[str, Any]]:
     """What may be sorted, with its own interval; the value that a distance is of, and its interval,
     stand beside it under their own name."""
-    number = ranked(row)
+    number = metadata.ranked(row)
     if number is None or row.value is None:
         return
     away = number.lower_is_better
@@ -124,7 +116,7 @@ def _metrics(row: Estimate) -> Iterator[dict[str, Any]]:
         "type": kind,
         "value": round(number.value, DIGITS),
         "name": name,
-        "args": rounded | details(row),
+        "args": rounded | metadata.details(row),
     }
 
 

@@ -15,16 +15,7 @@ from stereometer.core.files import write_json
 from stereometer.core.runs.store import folder_name
 from stereometer.core.runs.stored import Run, shown
 from stereometer.core.types import Estimate, Result, Score
-from stereometer.wings.exports.metadata import (
-    Ranked,
-    details,
-    headline,
-    identity,
-    made_at,
-    placed,
-    ranked,
-    tags,
-)
+from stereometer.wings.exports import metadata
 
 LOG_VERSION = 2
 
@@ -38,11 +29,11 @@ class Inspect:
         return Inspect(with_items=True)
 
     def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        return [self._written(run, folder) for run in runs]
+        return [self._write(run, folder) for run in runs]
 
-    def _written(self, run: Run, folder: Path) -> Path:
-        result, created = run.result, made_at(run)
-        id_ = identity(run)[:22]
+    def _write(self, run: Run, folder: Path) -> Path:
+        result, created = run.result, metadata.made_at(run)
+        id_ = metadata.identity(run)[:22]
         task = folder_name(result.benchmark, result.measured_by.name)
         path = folder / f"{created:%Y-%m-%dT%H-%M-%S+00-00}_{task.replace('_', '-')}_{id_}.json"
         log = {
@@ -71,13 +62,13 @@ def _eval(result: Result, task: str, id_: str, created: str) -> dict[str, Any]:
         "model": result.model,
         "config": {},
         "packages": dict(result.versions),
-        "metadata": {**tags(result), "notes": list(result.notes)},
+        "metadata": {**metadata.tags(result), "notes": list(result.notes)},
     }
 
 
 def _results(result: Result) -> dict[str, Any]:
-    metrics = {entry["name"]: entry for row in _ordered(result) for entry in _metrics(row)}
-    overall = next(row for row in _ordered(result))
+    metrics = {entry["name"]: entry for row in _headline_first(result) for entry in _metrics(row)}
+    overall = next(row for row in _headline_first(result))
     scorer = {
         "name": result.measure,
         "scorer": result.measure,
@@ -87,25 +78,25 @@ def _results(result: Result) -> dict[str, Any]:
     return {"total_samples": overall.asked, "completed_samples": overall.n, "scores": [scorer]}
 
 
-def _ordered(result: Result) -> list[Estimate]:
+def _headline_first(result: Result) -> list[Estimate]:
     """The number that stands for the result, then overall values, then slices."""
-    first = headline(result)
+    first = metadata.headline(result)
     return sorted(shown(result), key=lambda row: (row != first, len(row.slice)))
 
 
 def _metrics(row: Estimate) -> Iterator[dict[str, Any]]:
     """Two where the value itself may not be sorted: its distance from the ideal, then the value."""
-    number = ranked(row)
+    number = metadata.ranked(row)
     if number is not None and number.lower_is_better:
         yield _metric(number, row) | {"params": {"lower_is_better": True}}
     if row.value is not None:
         yield _metric(row, row)
 
 
-def _metric(number: Ranked | Estimate, row: Estimate) -> dict[str, Any]:
+def _metric(number: metadata.Ranked | Estimate, row: Estimate) -> dict[str, Any]:
     ends = {"low": number.low, "high": number.high}
-    name = f"{number.name}{placed(row)}"
-    return {"name": name, "value": number.value, "metadata": {**ends, **details(row)}}
+    name = f"{number.name}{metadata.placed(row)}"
+    return {"name": name, "value": number.value, "metadata": {**ends, **metadata.details(row)}}
 
 
 def _samples(scores: Iterable[Score]) -> Iterator[dict[str, Any]]:

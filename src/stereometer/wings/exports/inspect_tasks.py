@@ -122,7 +122,7 @@ def _task(job: Job) -> Any:
             "Every item is hidden. Inspect would write their texts into its log. Ask them with "
             "`stereometer ask`."
         )
-    samples = [Sample(id=name, input=_shown(job.source, items[name])) for name in items]
+    samples = [Sample(id=name, input=_first_question(job.source, items[name])) for name in items]
     return Task(
         dataset=MemoryDataset(samples, name=str(job.plan["benchmark"])),
         solver=_solver(job.source, items),
@@ -131,16 +131,16 @@ def _task(job: Job) -> Any:
     )
 
 
-def _planned(asking: Asking, item: Item) -> Requests:
+def _plan(asking: Asking, item: Item) -> Requests:
     try:
         return asking.measure.plan(item)
     except Skip:
         return {}
 
 
-def _shown(asking: Asking, item: Item) -> str:
+def _first_question(asking: Asking, item: Item) -> str:
     """The first question about an item, for the log; its name where nothing is asked."""
-    asked = [request for requests in _planned(asking, item).values() for request in requests]
+    asked = [request for requests in _plan(asking, item).values() for request in requests]
     first = asked[0] if asked else None
     return first.messages[-1][1] if isinstance(first, Generate) and first.messages else item.id
 
@@ -148,10 +148,10 @@ def _shown(asking: Asking, item: Item) -> str:
 def _solver(asking: Asking, items: Mapping[str, Item]) -> Any:
     async def solve(state: Any, generate: object) -> Any:
         answers: dict[str, list[str]] = {}
-        for name, requests in _planned(asking, items[str(state.sample_id)]).items():
+        for name, requests in _plan(asking, items[str(state.sample_id)]).items():
             answers[name] = []
             for request in requests:
-                messages, config = _asked(request)
+                messages, config = _conversation(request)
                 state.output = await get_model().generate(messages, config=config)
                 answers[name].append(state.output.completion)
         state.metadata["answers"] = answers
@@ -160,7 +160,7 @@ def _solver(asking: Asking, items: Mapping[str, Item]) -> Any:
     return solver(name="both_orders_or_repeats")(lambda: solve)()
 
 
-def _asked(request: Request) -> tuple[list[Any], Any]:
+def _conversation(request: Request) -> tuple[list[Any], Any]:
     if not isinstance(request, Generate):
         raise TypeError(f"Inspect cannot be asked for {request.kind}")
     turns: Sequence[tuple[str, str]] = request.messages or (("user", request.prompt),)
@@ -180,7 +180,7 @@ def _scorer(job: Job, items: Mapping[str, Item]) -> Any:
 
     async def score(state: Any, target: object) -> Any:
         item = items[str(state.sample_id)]
-        counted = _scored(asking, item, state.metadata["answers"])
+        counted = _score(asking, item, state.metadata["answers"])
         return Scored(
             value=0.0 if counted.skipped else 1.0,
             explanation=counted.skipped,
@@ -193,7 +193,7 @@ def _scorer(job: Job, items: Mapping[str, Item]) -> Any:
     return decorated
 
 
-def _scored(asking: Asking, item: Item, answers: Mapping[str, Sequence[str]]) -> Score:
+def _score(asking: Asking, item: Item, answers: Mapping[str, Sequence[str]]) -> Score:
     try:
         plan = asking.measure.plan(item)
         exchanged = {

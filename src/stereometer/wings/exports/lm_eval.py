@@ -12,7 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from stereometer.core.errors import UsageError
@@ -47,7 +49,7 @@ class LmEval:
             )
         if others := len(runs) - len(cats):
             LOG.warning("Left out: %d of these runs, not on context association tests.", others)
-        return [file for run in by_task.values() for file in _written(run, folder)]
+        return [file for run in by_task.values() for file in _write(run, folder)]
 
 
 def _task(result: Result) -> str:
@@ -57,7 +59,7 @@ def _task(result: Result) -> str:
     return re.sub(r"\W", "_", "_".join(parts))
 
 
-def _written(run: Run, folder: Path) -> Iterator[Path]:
+def _write(run: Run, folder: Path) -> Iterator[Path]:
     name, left = _task(run.result), Counter[str]()
     rows = list(_rows(run.read(), left))
     if not rows:
@@ -67,9 +69,15 @@ def _written(run: Run, folder: Path) -> Iterator[Path]:
         )
     if left:
         LOG.warning("%s leaves items out: %s.", name, _counts(left))
+    metrics = (
+        f"  - metric: {metric}\n    aggregation: !function utils.{metric}\n"
+        f"    higher_is_better: {to_json(NAMES[of])}\n"
+        for metric, (of, _) in METRICS.items()
+    )
+    counted = (f'{metric} = TASK.aggregation("{metric}")\n' for metric in METRICS)
     texts = {
-        f"{name}.yaml": _yaml(name),
-        "utils.py": _utils(),
+        f"{name}.yaml": _fill("task.yaml", name=name, metrics="".join(metrics)),
+        "utils.py": _fill("utils.txt", aggregations="".join(counted)),
         "items.jsonl": "".join(f"{to_json(row, indent=None)}\n" for row in rows),
         "README.md": _readme(name, run.result, len(rows), left),
     }
@@ -104,56 +112,23 @@ def _counts(left: Counter[str]) -> str:
     return ", ".join(f"{count:,} because {why}" for why, count in sorted(left.items()))
 
 
-def _yaml(name: str) -> str:
-    metrics = "".join(
-        f"  - metric: {metric}\n    aggregation: !function utils.{metric}\n"
-        f"    higher_is_better: {to_json(NAMES[name])}\n"
-        for metric, (name, _) in METRICS.items()
-    )
-    return (
-        f"task: {name}\ncustom_dataset: !function utils.dataset\ntest_split: test\n"
-        'output_type: multiple_choice\ndoc_to_text: ""\ndoc_to_choice: choices\ndoc_to_target: 0\n'
-        'target_delimiter: ""\nnum_fewshot: 0\n'
-        f"process_results: !function utils.process_results\nmetric_list:\n{metrics}"
-        "metadata:\n  version: 1\n"
-    )
-
-
-def _utils() -> str:
-    aggregations = "".join(f'{metric} = TASK.aggregation("{metric}")\n' for metric in METRICS)
-    return (
-        '"""Items and counting of this task, by stereometer, which must be installed here too."""\n'
-        "\nfrom pathlib import Path\n\nfrom stereometer.wings.exports.lm_eval_task import Task\n\n"
-        'TASK = Task(Path(__file__).with_name("items.jsonl"))\n'
-        f"dataset = TASK.dataset\nprocess_results = TASK.process_results\n{aggregations}"
-    )
+def _fill(template: str, **values: object) -> str:
+    file = resources.files("stereometer.wings.exports").joinpath("templates", "lm_eval", template)
+    return Template(file.read_text("utf-8")).substitute(values)
 
 
 def _readme(name: str, result: Result, items: int, left: Counter[str]) -> str:
-    without = f" Left out: {_counts(left)}." if left else ""
-    used = next(map(numbers.used, headlines(result)), "none")
-    notes = "\n".join(f"- {plain(note)}" for note in result.notes)
     title, licence = (plain(str(result.data.get(key, ""))) for key in ("title", "licence"))
-    return f"""# {name}
-
-{items:,} items of {title} ({licence}).{without}
-They are those of a run by {plain(measured(result))}, which used {used}.
-
-{notes}
-
-    lm_eval --include_path THIS_FOLDER --tasks {name} --model hf --model_args pretrained=MODEL
-
-`ss_term_macro`, `lms_term_macro` and `icat_term_macro` are averaged over target terms; `_low` and
-`_high` are the ends of their 95 % intervals. The ideal of ss is 50: neither higher nor lower is
-better, and `ss_from_50_term_macro` is how far it is from there. They are those
-of `stereometer run {result.benchmark} --measure {MEASURE}` in the slice `task = {TASK}`:
-the sum of the log-probabilities of the whole filled sentence. Short candidates win more often by a
-sum than by a mean.
-
-The first token counts, given the token that the harness puts first: the model's begin-of-text
-token, or its end-of-text token where it has no other. `--limit` would drop terms; do not use it.
-stereometer must be installed where lm-eval is.
-"""
+    return _fill(
+        "README.md",
+        name=name,
+        items=f"{items:,} items of {title} ({licence}).",
+        without=f" Left out: {_counts(left)}." if left else "",
+        measured=plain(measured(result)),
+        used=next(map(numbers.used, headlines(result)), "none"),
+        notes="\n".join(f"- {plain(note)}" for note in result.notes),
+        benchmark=result.benchmark,
+    )
 
 
 EXPORTER = LmEval()

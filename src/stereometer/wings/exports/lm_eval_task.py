@@ -38,8 +38,7 @@ class Task:
     def process_results(
         self, doc: Mapping[str, Any], results: Sequence[tuple[float, bool]]
     ) -> dict[str, dict[str, Any]]:
-        """The sum of log-probabilities of each candidate, under every metric: the aggregation of
-        each gets all items."""
+        """The sum of log-probabilities of each candidate, under every metric."""
         sums = [float(total) for total, _ in results]
         score = {
             "item": doc["id"],
@@ -52,12 +51,12 @@ class Task:
         name, part = METRICS[metric]
 
         def aggregated(rows: Sequence[Mapping[str, Any]]) -> float:
-            value = getattr(self._counted(rows)[name], part)
+            value = getattr(self._estimates(rows)[name], part)
             return float("nan") if value is None else float(value)
 
         return aggregated
 
-    def _counted(self, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Estimate | Ranked]:
+    def _estimates(self, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Estimate | Ranked]:
         """Once for all metrics."""
         if self._known[0] != list(rows):
             scores = [Score(row["item"], row["slices"], row["values"]) for row in rows]

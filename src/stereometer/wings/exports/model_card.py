@@ -50,16 +50,15 @@ def _of_model(model: str, results: Sequence[Result], folder: Path) -> Iterator[P
     stem = folder_name(model, "stereotypes")
     drawn = folder / f"{stem}.svg"
     with replacing(drawn) as file:
-        file.write(_drawn(results))
+        file.write(_draw(results))
     yield drawn
     with replacing(folder / f"{stem}.md") as file:
         file.writelines(f"{text}\n" for text in _lines(results, drawn.name))
     yield folder / f"{stem}.md"
 
 
-def _drawn(results: Sequence[Result]) -> str:
-    """The leading metric of the first benchmark, overall and by slice; of others overall, where
-    their ideal is the same."""
+def _draw(results: Sequence[Result]) -> str:
+    """The leading metric of the first benchmark; of others overall, if their ideal is the same."""
     first, *others = results
     leading = catalog.shape(first.kind).leading(first)
     rows = [
@@ -96,7 +95,7 @@ def _lines(results: Sequence[Result], picture_name: str) -> Iterator[str]:
     yield from (f"- {plain(text)}" for text in dict.fromkeys((*own, *GENERAL[:3])))
     yield from ("", "**How to repeat it**", "", FENCE)
     yield from (one_line(_command(result)) for result in results)
-    yield from (FENCE, "", *(f"- {_read(result)}" for result in results))
+    yield from (FENCE, "", *(f"- {_conditions(result)}" for result in results))
 
 
 def _row(result: Result, estimate: Estimate) -> str:
@@ -144,8 +143,7 @@ def _command(result: Result) -> str:
 
 
 def _measure(result: Result, method: Method | None) -> Iterator[str]:
-    """The measure, or the setting that stands for it, and its options where they are not as by
-    default."""
+    """The measure, or the setting that stands for it, and options that are not as by default."""
     if method is None or not method.in_words:
         yield from ("--measure", result.measured_by.name)
     elif method.setting:
@@ -168,7 +166,7 @@ def _stopping(bars: Sequence[str]) -> list[str]:
     return [*held, "--until-decided"]
 
 
-def _read(result: Result) -> str:
+def _conditions(result: Result) -> str:
     version = result.versions.get("stereometer", "unknown")
     model = result.model_card["digest"][:12]
     return code(f"{result.benchmark}: {measured(result)}, model {model}, stereometer {version}")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from stereometer.core.addendum import Addendum
-from stereometer.core.runs.stored import Side
 from stereometer.core.show.figure import Figure
-from stereometer.core.types import Result, Settings, Slice
 from stereometer.report.systems import Group
 from stereometer.wings.mitigation.verdicts import judge
 from stereometer.wings.mitigation.verdicts.judged import Mitigated
@@ -18,19 +16,10 @@ class MitigationAddendum(Addendum):
     field = "mitigations"
     takes_control = True
 
-    def check_control(self, results: Sequence[Result], control: Result) -> None:
-        judge.check_control(results, control)
-
-    def planned(self, sides: Sequence[Side]) -> list[Slice]:
-        return judge.planned(sides)
-
-    def notes(self, sides: Sequence[Side]) -> list[str]:
-        return judge.notes(sides)
-
-    def findings(
-        self, sides: Sequence[Side], settings: Settings, controls: Sequence[Side] = ()
-    ) -> Iterator[Mitigated]:
-        return judge.mitigated(sides, settings, controls)
+    check_control = staticmethod(judge.check_control)
+    planned = staticmethod(judge.planned)
+    notes = staticmethod(judge.notes)
+    findings = staticmethod(judge.mitigated)
 
     def leading_figures(self, group: Group) -> Iterator[Figure]:
         from stereometer.wings.mitigation.figure import mitigation

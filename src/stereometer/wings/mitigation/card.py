@@ -1,16 +1,16 @@
-"""What a mitigation says of itself: in its file, in an exported folder, and in every result of a
-model that has it."""
+"""What a mitigation says of itself: in its file, in an exported folder, and in results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from stereometer.core.errors import ModelError
+from stereometer.core.show.numbers import listed
+from stereometer.core.show.view import View, line
 from stereometer.core.types.document import Document, typed
 from stereometer.core.types.shown import Shown
-from stereometer.wings.mitigation import view as views
 
 MITIGATION_SCHEMA = "mitigation@1"
 SETTING = "mitigation"
@@ -29,6 +29,10 @@ class Measured(Document):
     high: float
     n: int
     """What was counted: sentences for a probe, held-out sentences for perplexity."""
+
+    @property
+    def percent(self) -> str:
+        return f"{self.value:.1f} % [{self.low:.1f}, {self.high:.1f}]"
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,9 @@ class Perplexity(Document):
     before: float
     after: float
     ratio: Measured
-    """After by before; its interval is paired over passages: sentences of the same articles
-    count as one."""
+    """After by before; its interval is paired over passages, those of one article as one."""
     pseudo: bool = False
-    """Whether it is the pseudo-perplexity of a masked model: of each token with all others
-    visible."""
+    """Whether it is that of a masked model: of each token with all others visible."""
 
     @property
     def name(self) -> str:
@@ -117,12 +119,36 @@ class MitigationCard(Shown, Document):
     notes: tuple[str, ...] = ()
     schema: str = MITIGATION_SCHEMA
 
-    view = views.card
+    def view(self) -> View:
+        return View(parts=tuple(map(line, self._lines())))
 
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> MitigationCard:
-        """Raises ValueError, which names the first field that is wrong."""
-        return typed(cls, value)
+    def _lines(self) -> Iterator[str]:
+        name = f"control ({self.method})" if self.control_of else f"{self.method} ({self.variant})"
+        counts = ", ".join(f"{label} {count}" for label, count in self.sentences.items())
+        fitted = f"rank {self.rank}; sentences: {counts}"
+        if self.rank is None:
+            fitted = f"prompt: {self.settings.get('prompt', '')}"
+        yield f"{name} for {self.base}: {self.attribute}, {fitted}"
+        if self.probe is not None:
+            before, after = self.probe.before, self.probe.after
+            yield (
+                f"  held-out probe accuracy {before.percent} before, {after.percent} after (chance "
+                f"{self.probe.chance:.0f} %), on {after.n} sentences"
+            )
+        if self.leaks and not self.control_of:
+            yield (
+                f"  the text shares no sentence with {listed(list(self.leaks))}; other items were "
+                "not looked at (--against FILE)"
+            )
+        if self.earlier is not None and not self.control_of:
+            layer, after = self.earlier.layer, self.earlier.after
+            yield f"  halfway up, at layer {layer}: {after.percent} after"
+        if self.perplexity is not None:
+            cost, ratio = self.perplexity, self.perplexity.ratio
+            yield (
+                f"  {cost.name} {cost.before:.2f} before, {cost.after:.2f} after, ratio "
+                f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}] on {ratio.n} sentences"
+            )
 
 
 def layout() -> list[list[str]]:
@@ -137,7 +163,7 @@ def card_of(model_card: Mapping[str, Any]) -> MitigationCard | None:
     if value is None:
         return None
     try:
-        return MitigationCard.from_json(value)
+        return typed(MitigationCard, value)
     except ValueError as error:
         raise ModelError(
             f"The card of a mitigation cannot be read: {error}. It was written by another version, "

@@ -13,7 +13,7 @@ from stereometer.core.show.table import Table
 from stereometer.core.types import Estimate
 from stereometer.report.charts.forest import Axis, Block, Line, forest
 from stereometer.report.charts.frame import outwards
-from stereometer.report.charts.plane import Move, Place, places, plane
+from stereometer.report.charts.plane import Move, places, plane
 from stereometer.report.systems import Group, System
 from stereometer.wings.mitigation.verdicts import view as show
 from stereometer.wings.mitigation.verdicts.judged import Effect, Mitigated
@@ -28,7 +28,7 @@ CHANGES = "Changes of the distance from 50, with intervals: to the left is neare
 
 def mitigation(group: Group, judged: Sequence[Mitigated]) -> Figure:
     """Of systems of the group that are mitigations of others there."""
-    said = [part for each in judged for part in _said(each)]
+    said = [part for each in judged for part in _sentences(each)]
     alone = [each.after for each in judged if not each.control]
     charts = (*_planes(group, judged), _changes(group, judged))
     return Figure(
@@ -42,7 +42,7 @@ def mitigation(group: Group, judged: Sequence[Mitigated]) -> Figure:
     )
 
 
-def _said(judged: Mitigated) -> Iterator[str]:
+def _sentences(judged: Mitigated) -> Iterator[str]:
     yield f"{show.headline(judged)} ({show.about(judged)}). {' '.join(show.reached(judged))}"
     yield " ".join(show.cost(judged))
 
@@ -52,27 +52,21 @@ def _said(judged: Mitigated) -> Iterator[str]:
 
 def _planes(group: Group, judged: Sequence[Mitigated]) -> Iterator[Chart]:
     """One for each targeted domain in which systems have an lms."""
-    slices = {
-        tuple(effect.slice.items()): effect.slice for each in judged for effect in each.targeted
-    }
-    for slice_ in slices.values():
+    targeted = (effect.slice for each in judged for effect in each.targeted)
+    for slice_ in {tuple(slice_.items()): slice_ for slice_ in targeted}.values():
         there = {place.system.label: place for place in places(group.systems, slice_)}
-        moves = list(_moves(judged, there))
+        moves = [
+            Move(there[each.before], there[label], label == each.control)
+            for each in judged
+            for label in (each.after, each.control)
+            if each.before in there and label in there
+        ]
         if moves:
-            where = named(slice_)
-            yield Chart(
-                f"lms and ss, {where}", _described(where, moves), plane(list(there.values()), moves)
-            )
+            drawn = plane(list(there.values()), moves)
+            yield Chart(f"lms and ss, {named(slice_)}", _description(named(slice_), moves), drawn)
 
 
-def _moves(judged: Sequence[Mitigated], there: dict[str, Place]) -> Iterator[Move]:
-    for each in judged:
-        for label, is_control in ((each.after, False), (each.control, True)):
-            if each.before in there and label in there:
-                yield Move(there[each.before], there[label], is_control)
-
-
-def _described(where: str, moves: Sequence[Move]) -> str:
+def _description(where: str, moves: Sequence[Move]) -> str:
     said = "; ".join(
         f"{move.start.system.label} to {move.end.system.label}"
         f"{' (control, dashed)' if move.dashed else ''}: lms {numbers.number(move.start.lms.value)}"
@@ -80,9 +74,7 @@ def _described(where: str, moves: Sequence[Move]) -> str:
         f"{numbers.number(move.end.ss.value)}"
         for move in moves
     )
-    return (
-        f"Arrows from before to after on the plane of lms across and ss upwards, {where}. {said}."
-    )
+    return f"Arrows from before to after on the plane of lms and ss (upwards), {where}. {said}."
 
 
 # ------------------------------------------------------------------------------------- the changes

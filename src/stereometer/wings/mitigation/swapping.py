@@ -74,20 +74,16 @@ class Swaps:
 
     def spots(self, text: str) -> Iterator[Spot]:
         """The list words of a text, in order."""
-        end = 0
+        end, names = 0, self.attribute.classes
         for begun in WORD.finditer(text):
             if begun.start() < end:
                 continue
             for entry, pattern in self._entries.get(begun.group().lower(), ()):
                 if match := pattern.match(text, begun.start()):
-                    end = match.end()
-                    yield self._spot(entry, begun.start(), end)
+                    end, rows = match.end(), self._places[entry]
+                    own = frozenset(names[_words(row).index(entry)] for row in rows)
+                    yield Spot(begun.start(), end, entry, own, entry in self._held_out, rows)
                     break
-
-    def _spot(self, entry: str, start: int, end: int) -> Spot:
-        rows, names = self._places[entry], self.attribute.classes
-        own = frozenset(names[_words(row).index(entry)] for row in rows)
-        return Spot(start, end, entry, own, entry in self._held_out, rows)
 
     def label(self, text: str, held_out: bool | None = None) -> str | None:
         """The only class whose words a text holds; with `held_out` only where all of them are, or
@@ -116,11 +112,11 @@ class Swaps:
 
     def swapped(self, text: str, first: str, second: str) -> str | None:
         """With the words of two classes exchanged, if that can be undone and changes anything."""
-        other = self._exchanged(text, first, second)
-        undone = self._exchanged(other, first, second) if other is not None else None
+        other = self._exchange(text, first, second)
+        undone = self._exchange(other, first, second) if other is not None else None
         return other if undone == text and other != text else None
 
-    def _exchanged(self, text: str, first: str, second: str) -> str | None:
+    def _exchange(self, text: str, first: str, second: str) -> str | None:
         """Each class in the place of the other, so that doing it twice gives the text again; None
         where a word has no counterpart in its place."""
         pieces, end = [], 0
@@ -129,7 +125,7 @@ class Swaps:
             other = self._counterpart(text, spot, first, second)
             if other is None:
                 return None
-            cased = _cased_like(word, other)
+            cased = _match_cases(word, other)
             before = text[end : spot.start]
             if self.attribute.language == "en":  # its articles follow the word after them
                 before = adapted(before, word, cased)
@@ -164,14 +160,14 @@ def _words(row: Row | Role) -> list[str]:
     return [word.lower() for word in _row(row)]
 
 
-def _cased_like(word: str, other: str) -> str:
+def _match_cases(word: str, other: str) -> str:
     """Part by part in the same case: small, capital, or with a capital initial."""
     likes, parts = word.split(), other.split()
     likes += likes[-1:] * (len(parts) - len(likes))
-    return " ".join(_cased(like, part) for like, part in zip(likes, parts, strict=False))
+    return " ".join(_match_case(like, part) for like, part in zip(likes, parts, strict=False))
 
 
-def _cased(like: str, word: str) -> str:
+def _match_case(like: str, word: str) -> str:
     if like.islower():
         return word.lower()
     if like.isupper() and len(like) > 1:
@@ -202,10 +198,10 @@ def adapted(before: str, word: str, other: str) -> str:
     last = BEFORE.search(before)
     if last is None or last.group(1).lower() != article(word):
         return before
-    return before[: last.start()] + _cased_article(last.group(1), other) + last.group(2)
+    return before[: last.start()] + _match_article(last.group(1), other) + last.group(2)
 
 
-def _cased_article(like: str, word: str) -> str:
+def _match_article(like: str, word: str) -> str:
     """A lone capital may begin a sentence, or stand before capitals."""
     new = article(word)
     if like.islower():

@@ -19,7 +19,6 @@ from stereometer.wings.packs.schema import (
     SEPARATORS,
     TABLES,
     PackFile,
-    Syntax,
     parse,
     read_file,
 )
@@ -52,50 +51,27 @@ class Pack:
         return Layout(read.encoding, dict(read.columns), SEPARATORS.get(read.separator, ""))
 
     @property
-    def own_files(self) -> tuple[Path, ...] | None:
-        """The files it reads, where the pack brings them itself."""
-        files = tuple(self.folder / name for name in self._names)
-        return files if all(file.is_file() for file in files) else None
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        written = self.written
-        return TABLES if written.brings_tables else tuple(file.name for file in written.files)
-
-    @property
     def forms(self) -> Path | None:
         """The table of adjectives that agree, where there is one."""
         path = self.folder / FORMS
         return path if path.is_file() else None
 
-    @property
-    def grammar(self) -> Syntax:
-        """Of a pack of groups and traits, which always has one."""
-        if self.written.grammar is None:
-            raise DataError(f"{self.name} has no [grammar]. Its shape has no templates. Add it.")
-        return self.written.grammar
-
     @cached_property
     def card(self) -> Card:
-        about, expect, files = self.written.card, self.written.expect, self.written.files
+        written, expect, files = self.written, self.written.expect, self.written.files
         urls = [file.url for file in files if file.url is not None]
+        # A pack from elsewhere has a folder of its own: it must not replace another set's file.
+        ours = self.folder.parent == SHIPPED
         return Card(
-            **about.model_dump(),
+            **written.card.model_dump(),
             name=self.name,
             counts={str(shape): count for shape, count in expect.counts.items()},
             digest=expect.digest or "",
-            folder=self._kept_in,
-            files=self._names,
+            folder=SHIPPED_FOLDERS.get(self.name, "packs") if ours else f"packs/{self.name}",
+            files=TABLES if written.brings_tables else tuple(file.name for file in files),
             urls=tuple(urls) if len(urls) == len(files) else (),
             sha256=tuple(file.sha256 or "" for file in files),
         )
-
-    @property
-    def _kept_in(self) -> str:
-        """A pack from elsewhere has a folder of its own: it must not replace another set's file."""
-        if self.folder.parent == SHIPPED:
-            return SHIPPED_FOLDERS.get(self.name, "packs")
-        return f"packs/{self.name}"
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -247,11 +247,6 @@ PARTS: tuple[type[PackPart], ...] = (
 
 def parse(content: bytes, where: str) -> PackFile:
     """Raises DataError for whatever is wrong with it."""
-    if len(content) > LARGEST:
-        raise DataError(
-            f"{where} is larger than {LARGEST} bytes. It describes a set and does not hold one. "
-            "Leave the data in a file of its own."
-        )
     try:
         written: dict[str, Any] = tomllib.loads(content.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -262,8 +257,7 @@ def parse(content: bytes, where: str) -> PackFile:
         return PackFile.model_validate(written)
     except ValidationError as error:
         raise DataError(
-            f"{where} does not describe a pack: {_faults(error)}. Every field is explained in "
-            "docs/reference/pack.md. Fix it."
+            f"{where} does not describe a pack: {_faults(error)}. Fix it by docs/reference/pack.md."
         ) from None
 
 
@@ -283,14 +277,12 @@ def read_file(folder: Path, name: str, largest: int) -> bytes:
     path = folder / name
     if not path.is_file() or path.resolve().parent != folder.resolve():
         raise DataError(
-            f"{folder} has no file {name} of its own. A pack is a folder that holds it. Check the "
-            "folder."
+            f"{folder} has no file {name} of its own. A pack's folder holds it. Check the folder."
         )
     with path.open("rb") as file:
         content = file.read(largest + 1)
     if len(content) > largest:
         raise DataError(
-            f"{path} is larger than {largest} bytes. No pack needs that. Check that it is the "
-            "right file."
+            f"{path} is larger than {largest} bytes. No pack needs that. Is it the right file?"
         )
     return content

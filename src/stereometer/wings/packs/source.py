@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
-from stereometer.core.benchmarks.benchmark import (
-    Benchmark,
-    Card,
-    Content,
-    Shapes,
-    Source,
-    find,
-)
+from stereometer.core import catalog
+from stereometer.core.benchmarks.benchmark import Benchmark, Card, Content, Shapes, Source, find
 from stereometer.core.errors import DataError, DataMissing
 from stereometer.core.files import digest_of_content
+from stereometer.core.options import Data, verb
 from stereometer.core.shapes.sentences import unique
 from stereometer.core.show.view import View, line
 from stereometer.core.tables import gathered, read_rows
@@ -38,11 +35,11 @@ from stereometer.wings.packs.pack import Pack, open_pack
 from stereometer.wings.packs.schema import Syntax
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PackSource(Source):
     """A benchmark whose card and reading are data."""
 
-    pack: Pack | None = None
+    pack: Pack
     path: str = ""
     """Where it was named by its folder."""
 
@@ -52,37 +49,30 @@ class PackSource(Source):
 
     @property
     def card(self) -> Card:
-        return self.described.card
-
-    @property
-    def described(self) -> Pack:
-        """The pack, which every such source has."""
-        if self.pack is None:
-            raise DataError(f"{self.name} has no pack. Nothing says how it is read. Name a folder.")
-        return self.pack
+        return self.pack.card
 
     @property
     def sentence(self) -> str:
         """What it is, for lists."""
         card, count = self.card, next(iter(self.card.counts.values()), None)
         items = "" if count is None else f", {count:,} items"
-        untried = "" if self.described.written.expect.verified else "; never tried on its file"
+        untried = "" if self.pack.written.expect.verified else "; never tried on its file"
         return f"{card.title} ({card.language}, {card.origin}{items}{untried})."
 
     def benchmark(self, shapes: Shapes, files: str, notes: tuple[str, ...] = ()) -> Benchmark:
-        return super().benchmark(shapes, files, (*notes, *self.described.notes))
+        return super().benchmark(shapes, files, (*notes, *self.pack.notes))
 
 
 def source_of(folder: Path) -> PackSource:
     """The benchmark that a folder with `pack.toml` describes."""
     pack = open_pack(folder)
     read, measures, published = SHAPES[pack.written.shape]
-    brought = pack.own_files
+    files = [folder / name for name in pack.card.files]
     return PackSource(
         pack.name,
         partial(read, pack),
         {pack.written.shape: measures},
-        packaged=None if brought is None else lambda: brought,
+        packaged=(lambda: files) if all(file.is_file() for file in files) else None,
         published=published,
         pack=pack,
     )
@@ -133,7 +123,8 @@ def _cats(pack: Pack, file: Path) -> Iterator[Cat]:
 
 
 def _read_traits(pack: Pack, files: Sequence[Path]) -> Content:
-    syntax = pack.grammar
+    syntax = pack.written.grammar
+    assert syntax is not None  # the schema asks one of every pack of this shape
     columns = tuple(dict.fromkeys(syntax.determiners.values()))
     groups, traits = read_foreign_groups(files[0], columns), read_traits(files[1])
     persons = tuple(_persons(syntax, columns))
@@ -151,10 +142,8 @@ def _read_traits(pack: Pack, files: Sequence[Path]) -> Content:
 def _persons(syntax: Syntax, columns: Sequence[str]) -> Iterator[SocialGroup]:
     for person in syntax.persons:
         determiners = tuple((column, person.determiners[column]) for column in columns)
-        singular, plural = person.singular, person.plural
-        yield SocialGroup(
-            singular, "", singular, plural, "", agrees=person.agrees, determiners=determiners
-        )
+        words = (person.singular, "", person.singular, person.plural, "")
+        yield SocialGroup(*words, agrees=person.agrees, determiners=determiners)
 
 
 Read = Callable[[Pack, Sequence[Path]], Content]
@@ -201,10 +190,10 @@ class PackCheck(Shown, Document):
             parts += [line(f"read: {', '.join(self.files)}"), line(f"types: {_words(self.types)}")]
             if self.skipped:
                 parts.append(line(f"cannot be scored: {_words(self.skipped)}"))
-            parts += [line("what pack.toml may state:\n"), line(self._stated(), whole=True)]
+            parts += [line("what pack.toml may state:\n"), line(self._lines_to_copy(), whole=True)]
         return View(parts=tuple(parts), notes=self.notes)
 
-    def _stated(self) -> str:
+    def _lines_to_copy(self) -> str:
         """The lines to copy into pack.toml."""
         counts = ", ".join(f"{shape} = {count}" for shape, count in self.counts.items())
         files = [
@@ -228,47 +217,42 @@ def _words(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
-def check(source: PackSource, data: Path | None = None) -> PackCheck:
-    """Reads what the pack describes, if it is there; raises where it cannot be read at all."""
-    try:
-        files = tuple(find(source, data))
-    except DataMissing:
-        return _checked(source)
-    loaded = source.load(files)
-    sha256 = tuple(map(digest_of_content, files)) if source.card.sha256 else ()
-    return _checked(source, tuple(file.name for file in files), sha256, loaded)
-
-
-def _checked(
-    source: PackSource,
-    files: tuple[str, ...] = (),
-    sha256: tuple[str, ...] = (),
-    loaded: Benchmark | None = None,
+@verb
+def check(
+    folder: Annotated[str | Path, "A folder with pack.toml, or the name of a pack."],
+    *,
+    data: Data = None,
 ) -> PackCheck:
-    card, shapes = source.card, loaded.shapes if loaded else {}
-    shape = source.described.written.shape
-    items = shapes.get(shape, ())
-    wrong = [
-        f"{name} has the sha256 {actual} instead of {stated}"
-        for name, actual, stated in zip(files, sha256, card.sha256, strict=False)
+    """Check a pack, and read its data if they are on this machine."""
+    source: PackSource = catalog.pack(str(folder))
+    card, written = source.card, source.pack.written
+    files: Sequence[Path] = ()
+    with suppress(DataMissing):
+        files = find(source, Path(data) if data else None)
+    loaded = source.load(files) if files else None
+    items = loaded.shapes.get(written.shape, ()) if loaded else ()
+    sha256 = tuple(map(digest_of_content, files)) if card.sha256 else ()
+    wrong = (
+        f"{file.name} has the sha256 {actual} instead of {stated}"
+        for file, actual, stated in zip(files, sha256, card.sha256, strict=False)
         if stated and actual != stated
-    ]
+    )
     return PackCheck(
         name=source.name,
-        shape=shape,
+        shape=written.shape,
         language=card.language,
         country=card.country,
         origin=card.origin,
         licence=card.licence,
-        verified=source.described.written.expect.verified,
-        files=files,
+        verified=written.expect.verified,
+        files=tuple(file.name for file in files),
         sha256=sha256,
-        counts={name: len(of) for name, of in shapes.items()},
+        counts={name: len(of) for name, of in loaded.shapes.items()} if loaded else {},
         digest=loaded.digest if loaded else "",
         types=Counter(
             item.slices[name] for item in items for name in SLICES if name in item.slices
         ),
         skipped=Counter(item.unscorable for item in items if item.unscorable),
         faults=(*(loaded.differences if loaded else ()), *wrong),
-        notes=loaded.notes if loaded else (*source.described.notes, ABSENT),
+        notes=loaded.notes if loaded else (*source.pack.notes, ABSENT),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
@@ -14,13 +15,17 @@ from stereometer.core.options import verb
 from stereometer.core.runs.store import check_whole
 from stereometer.core.runs.stored import Stored, run_of
 from stereometer.core.shapes.shape import Contrast
+from stereometer.core.show import numbers
+from stereometer.core.show.table import Cell, Table, number, text
+from stereometer.core.show.view import Piece, View, aside, line
 from stereometer.core.stats.intervals import wilson
 from stereometer.core.stats.tests import sign_test
 from stereometer.core.types import Result
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
-from stereometer.wings.relations import view as views
 
+COUNTS = ("difference", "n", "agree", "disagree", "orders differ", "agreement of the decided")
+"""Columns of the view."""
 BANDS = 4
 """Items by how sure the likelihood is, in groups of the same size."""
 LEVEL = 0.95
@@ -44,6 +49,15 @@ class CalibrationBand:
     rate_low: float | None
     rate_high: float | None
 
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        counts = (str(count) for count in (self.n, self.agree, self.disagree, self.undecided))
+        rate = "none"
+        if self.rate is not None:
+            rate = f"{self.rate:.1f} [{self.rate_low:.1f}, {self.rate_high:.1f}]"
+        differ = f"{self.low:.3g} - {self.high:.3g}"
+        return (text(self.band), *map(number, (differ, *counts, rate)))
+
 
 @dataclass(frozen=True, repr=False)
 class Calibration(Shown, Document):
@@ -62,7 +76,19 @@ class Calibration(Shown, Document):
     verdict: str
     schema: str = "calibration@1"
 
-    view = views.calibration
+    def view(self) -> View:
+        columns = (text("items, by how sure the likelihood is"), *map(number, COUNTS))
+        parts: list[Piece] = [Table(columns, tuple(row.cells for row in self.rows))]
+        for name, values in self.numbers.items():
+            likelihood, choice = (
+                "none" if values[reading] is None else f"{values[reading]:.1f}"
+                for reading in ("likelihood", "forced-choice")
+            )
+            parts.append(line(f"{name}: likelihood {likelihood}, forced choice {choice}"))
+        kappa = "none" if self.kappa is None else f"{self.kappa:.2f}"
+        said = f"{self.verdict} ({numbers.p_words(self.p)}; kappa {kappa}). Chance is 50."
+        about = (f"{self.choice} against {self.likelihood}",)
+        return View(self.benchmark, self.model, about, (*parts, *aside(said)))
 
 
 @verb
@@ -91,22 +117,13 @@ def calibrate(
     rows = [_row("all", both), *_bands(both)] if both else []
     p = sign_test(rows[0].agree, rows[0].disagree) if rows else 1.0
     chosen = {row.name: row.value for row in reversed(second.estimates) if not row.slice}
-    numbers = {
+    values = {
         row.name: {"likelihood": row.value, "forced-choice": chosen.get(row.name)}
         for row in first.estimates
         if not row.slice and row.name in shape.shares
     }
-    return Calibration(
-        first.benchmark,
-        first.model,
-        first.measure,
-        second.measure,
-        rows,
-        _kappa(both),
-        p,
-        numbers,
-        _verdict(rows, p),
-    )
+    about = (first.benchmark, first.model, first.measure, second.measure)
+    return Calibration(*about, rows, _kappa(both), p, values, _verdict(rows, p))
 
 
 def _check(first: Result, second: Result) -> Contrast:
@@ -118,38 +135,34 @@ def _check(first: Result, second: Result) -> Contrast:
         )
     if first.model != second.model:
         raise UsageError(
-            f"The runs are of the models {first.model} and {second.model}. Calibration compares "
-            "two readings of one model. Name two runs of the same model."
+            f"The runs are of {first.model} and {second.model}. Two readings of one model are "
+            "compared. Name two runs of the same model."
         )
     shape = catalog.shape(first.kind)
     if not isinstance(shape, Contrast) or first.kind != second.kind:
         raise UsageError(
-            "The runs are not of CATs or pairs. Only those have a stereotype and its opposite. "
-            "Name other runs."
+            "The runs are not of CATs or pairs. Only those have two sides. Name other runs."
         )
     return shape
 
 
 def _bands(both: Sequence[tuple[float, int]]) -> Iterable[CalibrationBand]:
     ordered = sorted(both, key=lambda reading: abs(reading[0]))
-    for number in range(BANDS):
-        part = ordered[len(ordered) * number // BANDS : len(ordered) * (number + 1) // BANDS]
-        if part:
-            yield _row(f"{number + 1} of {BANDS}", part)
+    ends = [len(ordered) * at // BANDS for at in range(BANDS + 1)]
+    for at, (start, end) in enumerate(pairwise(ends), 1):
+        if start < end:
+            yield _row(f"{at} of {BANDS}", ordered[start:end])
 
 
 def _row(band: str, part: Sequence[tuple[float, int]]) -> CalibrationBand:
     agree = int(sum(np.sign(margin) == side for margin, side in part))
-    undecided = sum(side == 0 for _, side in part)
-    decided = len(part) - undecided
+    decided = sum(side != 0 for _, side in part)
     sizes = [abs(margin) for margin, _ in part]
-    counts = len(part), agree, decided - agree, undecided
-    if not decided:
-        return CalibrationBand(band, min(sizes), max(sizes), *counts, None, None, None)
-    low, high = wilson(agree, decided, LEVEL)
-    return CalibrationBand(
-        band, min(sizes), max(sizes), *counts, 100 * agree / decided, 100 * low, 100 * high
-    )
+    counts = len(part), agree, decided - agree, len(part) - decided
+    rate: tuple[float | None, ...] = (None, None, None)
+    if decided:
+        rate = (100 * agree / decided, *(100 * end for end in wilson(agree, decided, LEVEL)))
+    return CalibrationBand(band, min(sizes), max(sizes), *counts, *rate)
 
 
 def _kappa(both: Sequence[tuple[float, int]]) -> float | None:
@@ -174,6 +187,5 @@ def _verdict(rows: Sequence[CalibrationBand], p: float) -> str:
     if p >= 1 - LEVEL:
         nothing = "the forced-choice number says nothing about the likelihoods"
         return f"the two readings agree no more often than not: {nothing}"
-    agree = row.agree > row.disagree
-    says = "agree more often than not" if agree else "contradict each other"
+    says = "agree more often than not" if row.agree > row.disagree else "contradict each other"
     return f"the two readings {says}"

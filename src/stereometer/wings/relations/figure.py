@@ -1,5 +1,4 @@
-"""Across at least three systems: does ss rise with lms, and either with the size of a model or of
-its training text?"""
+"""Across at least three systems: does ss rise with lms, and either with a model's size?"""
 
 from __future__ import annotations
 
@@ -45,10 +44,8 @@ def relation(group: Group) -> Figure:
 
 
 def _summary(row: Correlation) -> str:
-    systems, terms = (
-        numbers.span(row.low, row.high, 2),
-        numbers.span(row.low_terms, row.high_terms, 2),
-    )
+    systems = numbers.span(row.low, row.high, 2)
+    terms = numbers.span(row.low_terms, row.high_terms, 2)
     over = f" {systems} over systems" if systems else ""
     over += f", {terms} over {row.terms} target terms with the systems held fixed" if terms else ""
     count = numbers.count(row.n, "system")
@@ -77,15 +74,17 @@ def _table(across: Relation) -> Table:
 def _sizes(across: Relation) -> str:
     known = []
     for point in across.points:
-        size = "size not known"
-        if point.parameters:
-            size = f"{point.parameters / 1e6:,.0f} million parameters"
         corpus = f", {point.corpus_gb:g} GB" if point.corpus_gb else ""
         source = f" ({point.source})" if point.source else ""
-        known.append(f"{point.system} {size}{corpus}{source}")
+        known.append(f"{point.system} {_size(point)}{corpus}{source}")
     names = numbers.listed(list(across.left_out)) if across.left_out else ""
     left_out = f" Left out, without lms or ss: {names}." if names else ""
     return f"Sizes: {'; '.join(known)}.{left_out}"
+
+
+def _size(point: SystemPoint) -> str:
+    known = f"{point.parameters / 1e6:,.0f} million parameters" if point.parameters else ""
+    return known or "size not known"
 
 
 # ------------------------------------------------------------------------------------- the picture
@@ -113,9 +112,7 @@ class Mark:
 
 
 def scatter(marks: Sequence[Mark], across: str, up: str) -> Spec:
-    known = [
-        mark for mark in marks if mark.value(across) is not None and mark.value(up) is not None
-    ]
+    known = [mark for mark in marks if None not in (mark.value(across), mark.value(up))]
     sizes = _areas(known)
     rows = [_row(mark, across, up, sizes[mark.system.label]) for mark in known]
     x, y = _axis("x", across, known), _axis("y", up, known)
@@ -126,17 +123,16 @@ def scatter(marks: Sequence[Mark], across: str, up: str) -> Spec:
 
 def _areas(marks: Sequence[Mark]) -> dict[str, float]:
     """Larger models have larger marks, by the logarithm of their parameters."""
-    logs = {
-        mark.system.label: log10(mark.point.parameters) for mark in marks if mark.point.parameters
-    }
+    sizes = {mark.system.label: mark.point.parameters for mark in marks}
+    logs = {label: log10(size) for label, size in sizes.items() if size}
     low, high = min(logs.values(), default=0.0), max(logs.values(), default=0.0)
-    share = {
-        label: (value - low) / (high - low) if high > low else 0.5 for label, value in logs.items()
-    }
-    return {
-        mark.system.label: SMALLEST + (LARGEST - SMALLEST) * share.get(mark.system.label, 0.0)
-        for mark in marks
-    }
+
+    def share(label: str) -> float:
+        if label not in logs:
+            return 0.0
+        return (logs[label] - low) / (high - low) if high > low else 0.5
+
+    return {label: SMALLEST + (LARGEST - SMALLEST) * share(label) for label in sizes}
 
 
 def _row(mark: Mark, across: str, up: str, area: float) -> Row:
@@ -146,12 +142,7 @@ def _row(mark: Mark, across: str, up: str, area: float) -> Row:
 
 def _tip(mark: Mark) -> str:
     point = mark.point
-    lines = [mark.system.label, f"lms {point.lms:.1f}, ss {point.ss:.1f}"]
-    lines += (
-        [f"{point.parameters / 1e6:,.0f} million parameters"]
-        if point.parameters is not None
-        else ["size not known"]
-    )
+    lines = [mark.system.label, f"lms {point.lms:.1f}, ss {point.ss:.1f}", _size(point)]
     lines += [f"{point.corpus_gb:g} GB of training text"] if point.corpus_gb is not None else []
     return "\n".join(lines)
 

@@ -1,7 +1,4 @@
-"""Is a stronger language model a more stereotyped one? (Nadeem et al. 2021, section 7)
-
-lms and ss across systems.
-"""
+"""Is a stronger language model a more stereotyped one? (Nadeem et al. 2021, section 7)"""
 
 from __future__ import annotations
 
@@ -9,22 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import factorial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from stereometer.core import catalog
 from stereometer.core.errors import UsageError
+from stereometer.core.options import Option, Resamples, Seed, verb
 from stereometer.core.runs import store
 from stereometer.core.runs.stored import Stored, check_counted, runs_alike
+from stereometer.core.show import numbers
+from stereometer.core.show.view import Piece, View, aside, line, records
 from stereometer.core.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.core.stats.ranks import permutation_p, resampled_points, spearman
 from stereometer.core.stats.tests import Said, corrected
 from stereometer.core.types import Result, Settings
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.shown import Shown
+from stereometer.report import write_report
 from stereometer.report.system_facts import SIZES, Facts, read_facts, shipped_facts
-from stereometer.wings.relations import view as views
 
 FEWEST = 3
 """Systems without which there is nothing to correlate."""
@@ -32,6 +32,11 @@ FEW = 8
 """Fewer systems than this cannot be drawn again in enough ways for an interval that covers."""
 RELATED = ("lms", "ss")
 ALIKE = "no interval: systems of one family are not independent"
+LEGEND = (
+    "rho: Spearman, 95 % percentile intervals; p: permutation test, Holm over the correlations "
+    "with size. Systems of one family, where the table of facts names it, are tested as one, by "
+    "their means. A correlation is no cause."
+)
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,21 @@ class Correlation:
     beyond_noise: bool | None = None
     why: str | None = None
 
+    @property
+    def sentence(self) -> str:
+        pair = f"{self.first} with {self.second}"
+        if self.rho is None:
+            return f"{pair}: none, {self.why}."
+        span, terms = self.interval, ""
+        if self.low is not None:
+            span = f"[{self.low:.2f}, {self.high:.2f}] over systems"
+        if self.terms:
+            ends = f"[{self.low_terms:.2f}, {self.high_terms:.2f}]"
+            terms = f", {ends} over {self.terms} target terms, these systems held fixed"
+        p = numbers.p_words(self.p_adjusted)
+        verdict = f"{self.verdict} ({p})" if p else self.verdict
+        return f"{pair}: rho {self.rho:.2f}, n {self.n}, {span}{terms}; {verdict}."
+
 
 @dataclass(frozen=True, repr=False)
 class Relation(Shown, Document):
@@ -90,7 +110,25 @@ class Relation(Shown, Document):
     schema: str = "relate@1"
     report: Path | None = field(default=None, compare=False, metadata=UNSTORED)
 
-    view = views.relation
+    def view(self) -> View:
+        rows = [
+            {
+                "system": point.system,
+                "lms": point.lms,
+                "ss": point.ss,
+                "parameters": _size(point.parameters),
+                "corpus, GB": _size(point.corpus_gb),
+            }
+            for point in self.points
+        ]
+        parts: tuple[Piece, ...] = (
+            *records(rows),
+            *(line(f"{label} is left out: it has no lms or no ss.") for label in self.left_out),
+            *(line(each.sentence) for each in self.correlations),
+            *aside(LEGEND),
+        )
+        about = (self.measure, f"variant {self.variant}", f"{len(self.points)} systems")
+        return View(self.benchmark, about=about, parts=parts, notes=self.notes)
 
     @property
     def remarks(self) -> list[str]:
@@ -98,15 +136,29 @@ class Relation(Shown, Document):
         return [page] if self.report else []
 
 
-def relation_of(
-    runs: Sequence[Stored], facts: str | Path | None = None, seed: int = 0, resamples: int = 10_000
+def _size(value: float | None) -> str:
+    return "" if value is None else f"{value / 1e6:,.0f} M" if value >= 1e6 else f"{value:g}"
+
+
+@verb
+def relate(
+    *runs: Annotated[Stored, "Folders of runs on the same items, measured alike."],
+    facts: Annotated[
+        str | Path | None,
+        "A table with system, parameters, corpus_gb and family, for models whose card lacks them.",
+    ] = None,
+    output: Annotated[
+        str | Path | None,
+        Option("Also write the report with the figures here.", flags=("--output", "-o")),
+    ] = None,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
 ) -> Relation:
-    """The correlation of lms and ss over stored runs, and of both with the sizes that are known. An
-    ensemble beside its members is left out: it is made of them."""
+    """Correlate language modelling, stereotyping and size across systems; an ensemble beside its
+    members is left out."""
     if len(runs) < FEWEST:
         raise UsageError(
-            f"relate needs at least {FEWEST} runs. A correlation over fewer says nothing. "
-            "Name more folders."
+            f"relate needs at least {FEWEST} runs. Fewer say nothing. Name more folders."
         )
     alike = runs_alike(runs)
     check_counted(alike)
@@ -114,14 +166,11 @@ def relation_of(
     first = results[0]
     if not set(RELATED) <= {metric.name for metric in catalog.shape(first.kind).metrics}:
         raise UsageError(
-            f"{first.measure} has no lms and ss. Only context association tests have them. Name "
-            "runs of those."
+            f"{first.measure} has no lms and ss. CATs have them. Name runs on stereoset."
         )
     own = read_facts(Path(facts)) if facts is not None else {}
-    known = {**shipped_facts(), **own}
-    relation = related(
-        results, store.labels(results), known, Settings(seed=seed, resamples=resamples)
-    )
+    settings = Settings(seed=seed, resamples=resamples)
+    relation = related(results, store.labels(results), {**shipped_facts(), **own}, settings)
     if len(relation.points) < FEWEST:
         raise UsageError(
             f"Only {len(relation.points)} of the runs have both lms and ss. "
@@ -134,7 +183,8 @@ def relation_of(
         for name in own
         if name not in models
     )
-    return replace(relation, notes=(*relation.notes, *unused))
+    report = write_report(list(runs), output, facts) if output is not None else None
+    return replace(relation, notes=(*relation.notes, *unused), report=report)
 
 
 def related(
@@ -148,18 +198,12 @@ def related(
     ]
     points = [_point(label, result, values, known) for label, result, values in rows]
     terms = _terms([result for _, result, _ in rows])
-    first = results[0]
+    first, known_of = results[0], {*beside, *(point.system for point in points)}
     return Relation(
-        first.benchmark,
-        first.measure,
-        first.variant,
+        *(first.benchmark, first.measure, first.variant),
         tuple(points),
         tuple(_correlations(points, terms, settings)) if len(points) >= FEWEST else (),
-        tuple(
-            label
-            for label in labels
-            if label not in beside and label not in {point.system for point in points}
-        ),
+        tuple(label for label in labels if label not in known_of),
         {"seed": settings.seed, "resamples": settings.resamples, "level": settings.level},
         (*filter(None, [first.data.get("notice")]), *beside.values()),
     )

@@ -95,9 +95,9 @@ class AnswerRows:
             " order by questions.id, rows.at"
         )
         for _, part in groupby(rows, key=itemgetter(0)):
-            yield self._answered(list(part))
+            yield self._question(list(part))
 
-    def _answered(self, rows: Sequence[tuple[Any, ...]]) -> AnsweredQuestion:
+    def _question(self, rows: Sequence[tuple[Any, ...]]) -> AnsweredQuestion:
         _, comment, category, number, *_ = rows[0]
         by_gold: dict[str, list[Row]] = {}
         for row in rows:

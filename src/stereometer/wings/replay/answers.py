@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from stereometer.core.errors import DataError
-from stereometer.core.files import UTF8
 from stereometer.core.shapes.sentences import plain_name
 from stereometer.core.tables import Layout, read_rows
 from stereometer.core.types import Score
@@ -19,27 +18,8 @@ from stereometer.kinds.comments.recognition.questions import Question
 from stereometer.kinds.comments.recognition.reading import AnswerReader
 from stereometer.wings.replay.answer_rows import AnswerRows, Row
 
-
-@dataclass(frozen=True)
-class AnswerColumns:
-    """Which columns of a file of answers hold what."""
-
-    comment: str = "comment"
-    answer: str = "answer"
-    label: str = "label"
-    category: str = "category"
-    repeat: str = "repeat"
-    example_set: str = "example_set"
-    original: str = "original"
-    status: str = "status"
-    encoding: str = UTF8
-
-
-def answer_columns(named: Mapping[str, str], encoding: str = UTF8) -> AnswerColumns:
-    """What a file calls its columns, such as {"answer": "response"}."""
-    known = [column.name for column in fields(AnswerColumns) if column.name != "encoding"]
-    Layout(columns=named).check(known, "A file of answers")
-    return AnswerColumns(**named, encoding=encoding)
+FIELDS = ("comment", "answer", "label", "category", "repeat", "example_set", "original", "status")
+"""Columns of a file of answers, by our names."""
 
 
 def uneven(counts: Mapping[int, int], questions: int) -> Iterator[str]:
@@ -49,14 +29,12 @@ def uneven(counts: Mapping[int, int], questions: int) -> Iterator[str]:
     if 2 * least < most:
         yield (
             f"The repeats of the file have from {least} to {most} answers, and every repeat counts "
-            "the same in the means. Leave out what is not a whole repeat, or number the repeats in "
-            "a column."
+            "the same in the means. Leave out what is no whole repeat, or number them in a column."
         )
     elif 2 * most < questions:
         yield (
-            f"No repeat of the file has answers to more than {most} of its {questions} "
-            "questions, and metrics are means over repeats. Name the column that counts the "
-            "answers to one question."
+            f"No repeat of the file has answers to more than {most} of its {questions} questions, "
+            "and metrics are means over repeats. Name the column that numbers repeats."
         )
 
 
@@ -72,17 +50,14 @@ def labels_in(
     return {word: word for word in spelt.values()}
 
 
-def read_answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[dict[str, str]]:
+def read_answers(path: Path, setting: Setting, layout: Layout) -> Iterator[dict[str, str]]:
     """Each row as text under our own names; what is not given is empty."""
-    needed = {"comment": columns.comment, "answer": columns.answer, "label": columns.label}
-    needed |= {} if setting.mixed else {"category": columns.category}
-    edits = {"original": columns.original, "status": columns.status}
-    needed |= edits if setting is MISSPELLING else {}
-    optional = {"repeat": columns.repeat, "example_set": columns.example_set}
-    for _, row in read_rows(
-        path, needed.values(), RENAMED, Layout(columns.encoding), optional.values()
-    ):
-        values = {name: row.get(column) for name, column in (needed | optional).items()}
+    layout.check(FIELDS, "A file of answers")
+    needed = ["comment", "answer", "label", *([] if setting.mixed else ["category"])]
+    needed += ["original", "status"] if setting is MISSPELLING else []
+    optional = ["repeat", "example_set"]
+    for _, row in read_rows(path, needed, RENAMED, layout, optional):
+        values = {name: row.get(name) for name in (*needed, *optional)}
         yield {name: "" if value is None else str(value) for name, value in values.items()}
 
 
@@ -210,8 +185,7 @@ EDITED, UNEDITED = "edited", "unedited"
 
 
 def misspelt_rows(rows: Iterable[Row], measure: Recognition, golds: Golds) -> Iterator[Score]:
-    """Comments as they were and with edits; a copy that an edit left as it was, or that is there
-    twice, says nothing."""
+    """Comments as they were and with edits; a copy that is there twice says nothing."""
     reader = AnswerReader(measure.setting, measure.variant)
     seen: dict[tuple[str, str], list[str]] = {}
     for row in sorted(rows, key=lambda row: _status(row["status"], golds.path) == EDITED):
@@ -243,8 +217,7 @@ def _status(text: str, path: Path) -> str:
     status = text.strip().lower()
     if status not in (EDITED, UNEDITED):
         raise DataError(
-            f"{path} has the status '{text[:40]}'. It is {EDITED} or {UNEDITED}. Fix the rows, "
-            "or name another column."
+            f"{path} has the status '{text[:40]}'. It is {EDITED} or {UNEDITED}. Fix the rows."
         )
     return status
 
@@ -271,8 +244,7 @@ def _number(text: str) -> str:
         return str(int(float(text)))
     except (ValueError, OverflowError):
         raise DataError(
-            f"The example set '{text[:40]}' is not a number. Every set has one. "
-            "Name another column."
+            f"The example set '{text[:40]}' is not a number. Sets are. Name another column."
         ) from None
 
 

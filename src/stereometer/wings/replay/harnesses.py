@@ -31,7 +31,7 @@ def _lm_eval(path: Path, name: str | None) -> Replayed:
     rows = list(read_jsonl(path))
     if rows and "sent_more" in _doc(rows[0][1], f"{path}, line {rows[0][0]}"):
         return read_pair_rows(path, _lm_eval_pairs(path, rows), name, "lm-eval-sum@1")
-    return _joined(path, name, _lm_eval_items(path, rows), "lm-eval-sum@1")
+    return _join(path, name, _lm_eval_items(path, rows), "lm-eval-sum@1")
 
 
 def _doc(row: Mapping[str, Any], where: str) -> Mapping[str, Any]:
@@ -74,8 +74,7 @@ def _lm_eval_pairs(
 
 
 def _inspect(path: Path, name: str | None) -> Replayed:
-    """A JSON log whose samples hold `values` by candidate in their metadata, or one of our own
-    tasks, whose scores do."""
+    """A JSON log whose samples hold `values` by candidate; of our own tasks the scores do."""
     log = read_json(path)
     samples = log.get("samples") if isinstance(log, dict) else None
     if not isinstance(samples, list) or not samples:
@@ -93,7 +92,7 @@ def _inspect(path: Path, name: str | None) -> Replayed:
         for number, sample in enumerate(samples, 1)
         if isinstance(sample, dict)
     )
-    return _joined(path, name or (str(model) if model else None), items, "inspect@1")
+    return _join(path, name or (str(model) if model else None), items, "inspect@1")
 
 
 OURS = ("scores", "stereometer", "metadata", "score", "values")
@@ -118,10 +117,10 @@ def _eee(path: Path, name: str | None) -> Replayed:
     if isinstance(model, str) and model:
         # The file itself is named by a number; `unknown` is a developer that no run knows.
         name = name or model.removeprefix("unknown/")
-    return _joined(path, name, items(), "eee@1")
+    return _join(path, name, items(), "eee@1")
 
 
-def _joined(path: Path, name: str | None, items: Iterator[Values], method: str) -> Replayed:
+def _join(path: Path, name: str | None, items: Iterator[Values], method: str) -> Replayed:
     by_id: dict[str, float] = {}
     skipped = 0
     for id_, values, where in items:

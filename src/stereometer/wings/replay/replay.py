@@ -134,8 +134,7 @@ def missing(replayed: Replayed, items: Sequence[Any]) -> Iterator[str]:
 
 
 def _by_text(replayed: Replayed, items: Sequence[Any]) -> Replayed:
-    """A table of pairs is joined by its sentences: row numbers differ between copies of the
-    data."""
+    """A table of pairs is joined by its sentences: row numbers differ between copies."""
     places: dict[tuple[str, ...], list[str]] = {}
     for item in items:
         places.setdefault(tuple(map(item.texts.get, CANDIDATES)), []).append(item.id)
@@ -188,14 +187,12 @@ def _predictions(path: Path, value: Any, name: str | None) -> Replayed:
     is_lists = isinstance(value, dict) and all(isinstance(rows, list) for rows in value.values())
     if not value or not is_lists:
         raise DataError(
-            f"{path} is not a predictions file. It should map each task to a list of {{id, score}}."
-            " Check that it is the right file."
+            f"{path} is not a predictions file, which maps tasks to lists of {{id, score}}. Fix it."
         )
     unknown = sorted(set(value) - set(TASKS))
     if unknown:
         raise DataError(
-            f"{path} has scores for {', '.join(unknown)}. The tasks are {' and '.join(TASKS)}. "
-            "Check that it is the right file."
+            f"{path} has scores for {', '.join(unknown)}. Tasks are {' and '.join(TASKS)}. Fix it."
         )
     by_id: dict[str, float] = {}
     tasks: dict[str, str] = {}
@@ -210,9 +207,7 @@ def _predictions(path: Path, value: Any, name: str | None) -> Replayed:
             add(by_id, row["id"], finite_number(row["score"], where), where)
             tasks[row["id"]] = task
     if not by_id:
-        raise DataError(
-            f"{path} has no scores. There is nothing to replay. Check that it is the right file."
-        )
+        raise DataError(f"{path} has no scores. There is nothing to replay. Is it the right file?")
     scale = {}
     for task in value:
         known = [by_id[id_] for id_, of in tasks.items() if of == task]
@@ -224,8 +219,7 @@ def _predictions(path: Path, value: Any, name: str | None) -> Replayed:
 def finite_number(value: object, where: str) -> float:
     if isinstance(value, str):
         raise DataError(
-            f"{where}: the score {value!r} is text. Every score must be a finite number. Fix or "
-            "export it again."
+            f"{where}: the score {value!r} is text. Every score must be a finite number. Fix it."
         )
     return finite(value, where)
 
@@ -259,15 +253,13 @@ def _jsonl(path: Path, name: str | None, layout: Layout) -> Replayed:
         others |= dict.fromkeys(key for key in row if key not in (*SCORED, "id"))
         if number is None or not values:
             raise DataError(
-                f"{where} has no id or no score. Scores are named {', '.join(SCORED)}. Fix or "
-                "export it again."
+                f"{where} has no id or no score. Scores are {', '.join(SCORED)}. Fix the row."
             )
         for key, value in values.items():
             tokens = value if isinstance(value, list) else [value]
             if not tokens:
                 raise DataError(
-                    f"{where}: {key} is an empty list. A text has at least one token. Fix or "
-                    "leave out that line."
+                    f"{where}: {key} is an empty list. A text has a token. Leave out that line."
                 )
             id_ = str(number) if key == "logprob" else f"{number}:{key}"
             add(by_id, id_, sum(finite_number(token, where) for token in tokens), where)

@@ -24,18 +24,8 @@ from stereometer.kinds.comments.benchmarks import own_card
 from stereometer.kinds.comments.items import MISSPELLING, NEITHER, Comment, Setting
 from stereometer.kinds.comments.recognition.method import Recognition
 from stereometer.kinds.pairs.items import Pair
+from stereometer.wings.replay import answers
 from stereometer.wings.replay.answer_rows import AnsweredComments, AnswerRows
-from stereometer.wings.replay.answers import (
-    AnswerColumns,
-    Golds,
-    asked_in,
-    labels_in,
-    misspelt_rows,
-    read_answers,
-    scored_rows,
-    sort_rows,
-    uneven,
-)
 from stereometer.wings.replay.harnesses import read_harness
 from stereometer.wings.replay.replay import Replayed, joined, missing, read_replay, scale_notes
 
@@ -63,8 +53,7 @@ def replay_job(
         )
     if harness and layout != PLAIN:
         raise UsageError(
-            f"{file} is read as {harness} writes it. It has no columns to name, and is UTF-8. "
-            "Leave out --column and --encoding."
+            f"{file} is read as {harness} writes it. Leave out --column and --encoding."
         )
     scores = read_harness(file, harness, system) if harness else read_replay(file, system, layout)
     if scores.pairs and data is None and source is not None:
@@ -76,7 +65,7 @@ def replay_job(
     limit = _limit_of(scores, whole, settings.coverage)
     items = limited(whole, limit)
     notes = (*scale_notes(scores, settings.variant), *notes, *missing(scores, items))
-    name = _stated(measure, shape) if measure else f"{shape}-{scores.method}"
+    name = _measure_name(measure, shape) if measure else f"{shape}-{scores.method}"
     method = catalog.find("method", measure) if measure else None
     settings = with_ties(settings, scores.scoring, method)
     measurement = Measurement(
@@ -114,7 +103,7 @@ def _pairs_in(file: Path, scores: Replayed, source: Source) -> Benchmark:
     return pairs.described("The pairs are those in the file.")
 
 
-def _stated(measure: str, shape: str) -> str:
+def _measure_name(measure: str, shape: str) -> str:
     """The measure that a user says made the scores: a known one, of their shape."""
     method: Method = catalog.find("method", measure)
     if method.reads != shape:
@@ -145,7 +134,7 @@ def answers_job(
     path: Path,
     setting: Setting,
     settings: Settings,
-    columns: AnswerColumns,
+    layout: Layout,
     benchmark: str,
     words: Mapping[str, str] | None = None,
     name: str | None = None,
@@ -154,7 +143,7 @@ def answers_job(
     """Answers collected elsewhere, read and scored again. The gold labels are the file's own;
     `neither` is its word for none of them."""
     card, known, nouns = _about(benchmark)
-    rows = AnswerRows(read_answers(path, setting, columns))
+    rows = AnswerRows(answers.read_answers(path, setting, layout))
     if not len(rows):
         raise DataError(
             f"{path} has no rows: no answer was found in it. Check that it is the right file."
@@ -162,15 +151,14 @@ def answers_job(
     measure = Recognition(setting, settings.variant)
     named = () if setting.mixed else tuple(row["category"] for row in rows.distinct("category"))
     labels = rows.distinct("label")
-    golds = Golds(
-        path, words or known or labels_in(labels, setting, neither), named, neither, nouns
+    golds = answers.Golds(
+        path, words or known or answers.labels_in(labels, setting, neither), named, neither, nouns
     )
-    read = _misspelt if setting is MISSPELLING else _sorted
+    read = _read_misspelt if setting is MISSPELLING else _read_sorted
     comments, source, counts, questions = read(rows, measure, golds)
     notes = (
-        "The comments and labels are those in the file; they were not compared with the released "
-        "ones.",
-        *uneven(counts, questions),
+        "Comments and labels are those in the file; they were not compared with the released ones.",
+        *answers.uneven(counts, questions),
         *measure.notes,
     )
     system, how = name or path.name.split(".")[0], {"file": path.name}
@@ -192,20 +180,21 @@ Read = tuple[Sequence[Comment], Callable[[], Iterable[Score]], Mapping[int, int]
 """Comments, scores, how many answers each repeat has, and how many questions there are."""
 
 
-def _sorted(rows: AnswerRows, measure: Recognition, golds: Golds) -> Read:
+def _read_sorted(rows: AnswerRows, measure: Recognition, golds: answers.Golds) -> Read:
     """Nothing is held of the rows; they are read when they are scored."""
-    sort_rows(rows, measure, golds)
+    answers.sort_rows(rows, measure, golds)
     counts: Counter[int] = Counter()
     questions = 0
-    for _, turns in asked_in(rows, golds):
+    for _, turns in answers.asked_in(rows, golds):
         counts.update(at for at, _ in turns)
         questions += 1
-    return AnsweredComments(rows), partial(scored_rows, rows, measure, golds), counts, questions
+    scores = partial(answers.scored_rows, rows, measure, golds)
+    return AnsweredComments(rows), scores, counts, questions
 
 
-def _misspelt(rows: AnswerRows, measure: Recognition, golds: Golds) -> Read:
+def _read_misspelt(rows: AnswerRows, measure: Recognition, golds: answers.Golds) -> Read:
     """Comments with their edits are few."""
-    scores = list(misspelt_rows(rows, measure, golds))
+    scores = list(answers.misspelt_rows(rows, measure, golds))
     texts = {score.slices["comment"]: score.texts["comment"] for score in scores}
     comments = [Comment(id_, text, {}, row) for row, (id_, text) in enumerate(texts.items(), 1)]
     return comments, lambda: scores, {0: len(scores)} if scores else {}, len(scores)

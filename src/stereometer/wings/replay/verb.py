@@ -5,24 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+from stereometer.core import options
 from stereometer.core.files import UTF8
 from stereometer.core.gate.early_stop import holding
-from stereometer.core.options import (
-    Category,
-    Column,
-    Coverage,
-    Data,
-    Delta,
-    Encoding,
-    Neither,
-    Option,
-    Out,
-    Require,
-    Resamples,
-    Seed,
-    VariantName,
-    verb,
-)
 from stereometer.core.runs.execute import execute
 from stereometer.core.runs.store import place_of
 from stereometer.core.tables import Layout
@@ -31,7 +16,6 @@ from stereometer.core.types.results import Results
 from stereometer.kinds.comments.items import setting_of
 from stereometer.wings.asking.ask import answers_of
 from stereometer.wings.asking.jobs import words_of
-from stereometer.wings.replay.answers import answer_columns
 from stereometer.wings.replay.runs import answers_job, replay_job
 
 
@@ -42,7 +26,7 @@ class ReplayedScores(Results):
         return self[0].as_json()
 
 
-@verb
+@options.verb
 def replay(
     file: Annotated[
         str | Path,
@@ -50,8 +34,8 @@ def replay(
         "log-probabilities; with --setting, a table of answers.",
     ],
     *,
-    benchmark: Annotated[str | Path, Option("The benchmark that was measured.", words=str)],
-    data: Data = None,
+    benchmark: Annotated[str | Path, options.Option("The benchmark that was measured.", words=str)],
+    data: options.Data = None,
     name: Annotated[str | None, "Name of the system; by default from the file's name."] = None,
     measure: Annotated[
         str | None, "The measure the scores are of, so that runs of it can be compared."
@@ -61,29 +45,28 @@ def replay(
     ] = None,
     harness: Annotated[
         str | None,
-        Option("Whose per-item file it is: lm-eval, inspect or eee.", flags=("--format",)),
+        options.Option("Whose per-item file it is: lm-eval, inspect or eee.", flags=("--format",)),
     ] = None,
-    out: Out = None,
-    column: Column = None,
-    encoding: Encoding = UTF8,
-    category: Category = (),
-    neither: Neither = "neither",
-    seed: Seed = 0,
-    resamples: Resamples = 10_000,
-    variant: VariantName = "sound",
-    coverage: Coverage = 0.90,
-    delta: Delta = 5.0,
-    require: Require = (),
+    out: options.Out = None,
+    column: options.Column = None,
+    encoding: options.Encoding = UTF8,
+    category: options.Category = (),
+    neither: options.Neither = "neither",
+    seed: options.Seed = 0,
+    resamples: options.Resamples = 10_000,
+    variant: options.VariantName = "sound",
+    coverage: options.Coverage = 0.90,
+    delta: options.Delta = 5.0,
+    require: options.Require = (),
 ) -> Results:
     """Measure from scores, or read answers, that were made elsewhere."""
     bound, path = holding(require), Path(file)
     settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
+    layout = Layout(encoding, column or {})
     if setting:
-        columns = answer_columns(column or {}, encoding)
         asked, words = setting_of(setting), words_of(category) or None
-        job = answers_job(path, asked, settings, columns, str(benchmark), words, name, neither)
+        job = answers_job(path, asked, settings, layout, str(benchmark), words, name, neither)
     else:
-        layout = Layout(encoding, column or {})
         job = replay_job(path, str(benchmark), data, settings, name, measure, harness, layout)
     bound.jobs([job])
     done = [execute(job, place_of(job, out)).result]

@@ -48,8 +48,7 @@ def read(path: Path) -> list[Article]:
     articles = [article for file in files for article in _articles(file) if article.text]
     if not articles:
         raise DataError(
-            f"{path} holds no article. There is no text in it. Give a text file, JSON lines with "
-            "`text`, or WikiExtractor's folder."
+            f"{path} holds no article. There is no text in it. Give one of: {ARTICLES.help}"
         )
     return articles
 
@@ -68,7 +67,7 @@ def _articles(path: Path) -> Iterator[Article]:
     text = read_text(path)
     if text.lstrip().startswith("<doc "):
         return _from_marks(text)
-    return (_titled(" ".join(part.split())) for part in re.split(r"\n[ \t]*\n", text))
+    return (_article(" ".join(part.split())) for part in re.split(r"\n[ \t]*\n", text))
 
 
 def _from_json_lines(path: Path) -> Iterator[Article]:
@@ -78,7 +77,7 @@ def _from_json_lines(path: Path) -> Iterator[Article]:
                 f"{path}, line {number}, has no text. Each line is an object with a string in "
                 '"text". Add it.'
             )
-        yield _titled(record["text"], str(record.get("title") or ""))
+        yield _article(record["text"], str(record.get("title") or ""))
 
 
 def _from_marks(text: str) -> Iterator[Article]:
@@ -88,7 +87,7 @@ def _from_marks(text: str) -> Iterator[Article]:
         yield Article(name, body.strip().removeprefix(name).strip())
 
 
-def _titled(text: str, title: str = "") -> Article:
+def _article(text: str, title: str = "") -> Article:
     """Where no title is given it may stand in the text, before ` -- `."""
     before, dash, after = text.strip().partition(" -- ")
     return Article(before, after.strip()) if dash and not title else Article(title, text.strip())
@@ -115,8 +114,7 @@ def long_enough(sentence: str) -> bool:
 
 
 def grouped(articles: Sequence[Article]) -> list[list[Article]]:
-    """Articles that share a title, a sentence that may stand in a pair, or their whole text, in
-    order of first appearance."""
+    """Articles that share a title, a sentence of a pair or their text, the first ones first."""
     marks = [list(_marks(article)) for article in articles]
     return [[articles[at] for at in group] for group in connected(marks)]
 
@@ -151,13 +149,11 @@ class ArticleSplit:
 
 
 def split(articles: Sequence[Article], held_out: float, seed: int) -> ArticleSplit:
-    """Into what a next-sentence head is fitted on and what it is tried on: whole groups, at least
-    one on each side."""
+    """Whole groups to fit on and to try on, at least one on each side."""
     groups = grouped(articles)
     if len(groups) < 2:
         raise DataError(
-            "All articles share a title or sentences. None can be held out, so no accuracy can be "
-            "given. Give more text."
+            "All articles share a title or sentences. None can be held out. Give more text."
         )
     random.Random(seed).shuffle(groups)
     count = min(len(groups) - 1, max(1, round(held_out * len(groups))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from math import ceil
@@ -12,13 +13,14 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR as Schedule
 
 from stereometer.core.runs.progress import Phases
 from stereometer.core.stats.intervals import generator, percentile, resampled_clusters
 from stereometer.models.local.language_model import LanguageModel
 from stereometer.models.local.next_sentence import NextSentenceHead
 from stereometer.models.local.sentence_pairs import Features, PairTokens
-from stereometer.wings.training.recipe import Recipe
+from stereometer.wings.training.recipe import Recipe, Tuning
 
 BATCH = 80
 """Pairs of a step, as in StereoSet's training."""
@@ -58,7 +60,7 @@ class Fit:
 
     head: NextSentenceHead
     optimizer: torch.optim.Optimizer
-    schedule: torch.optim.lr_scheduler.LambdaLR
+    schedule: Schedule
     trunk: Any = None
     step: int = 0
 
@@ -74,10 +76,12 @@ def begun(rows: Tensor, recipe: Recipe, steps: int, trunk: Any = None) -> Fit:
         trunk.requires_grad_(True)
         groups.insert(0, {"params": list(trunk.parameters()), "lr": recipe.trunk_rate})
     optimizer = torch.optim.AdamW(groups, weight_decay=recipe.decay)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: warmed(step, max(1, steps), recipe.warm_up)
-    )
-    return Fit(head, optimizer, schedule, trunk)
+    return Fit(head, optimizer, scheduled(optimizer, max(1, steps), recipe.warm_up), trunk)
+
+
+def scheduled(optimizer: torch.optim.Optimizer, steps: int, warm_up: float) -> Schedule:
+    """A learning rate that goes as `warmed`; it stays where there is no warm-up."""
+    return Schedule(optimizer, lambda step: warmed(step, steps, warm_up) if warm_up else 1.0)
 
 
 def warmed(step: int, steps: int, warm_up: float) -> float:
@@ -97,11 +101,11 @@ def unreached(recipe: Recipe, pairs: int) -> list[str]:
     ]
 
 
-def shuffled_batches(count: int, recipe: Recipe) -> list[Tensor]:
+def shuffled_batches(count: int, recipe: Recipe | Tuning, size: int = BATCH) -> list[Tensor]:
     """The batches of all epochs, the same for the same seed."""
     rng = torch.Generator().manual_seed(recipe.seed)
     orders = (torch.randperm(count, generator=rng) for _ in range(recipe.epochs))
-    return [batch for order in orders for batch in torch.split(order, BATCH)]
+    return [batch for order in orders for batch in torch.split(order, size)]
 
 
 def accuracy(correct: Tensor, groups: Sequence[int], seed: int) -> dict[str, Any]:
@@ -120,24 +124,17 @@ def accuracy(correct: Tensor, groups: Sequence[int], seed: int) -> dict[str, Any
 
 def kept_part(file: Path, count: int, make: Callable[[], Tensor]) -> Tensor:
     """So many rows, from their file or made and written there; one that is cut is made again."""
-    stored = _stored(file, count)
-    if stored is None:
-        stored = make().float().cpu()
-        file.parent.mkdir(parents=True, exist_ok=True)
-        partial = file.with_suffix(".part")
-        with partial.open("wb") as out:
-            np.save(out, stored.numpy())
-        partial.replace(file)
-    return stored
-
-
-def _stored(file: Path, count: int) -> Tensor | None:
-    """The rows that are there; nothing where a file is cut or damaged."""
-    try:
-        rows = torch.from_numpy(np.load(file))
-    except (OSError, ValueError, EOFError):
-        return None
-    return rows if len(rows) == count else None
+    with suppress(OSError, ValueError, EOFError):
+        stored = torch.from_numpy(np.load(file))
+        if len(stored) == count:
+            return stored
+    made = make().float().cpu()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_suffix(".part")
+    with partial.open("wb") as out:
+        np.save(out, made.numpy())
+    partial.replace(file)
+    return made
 
 
 # -------------------------------------------------------------------------- trunk and head together

@@ -34,17 +34,8 @@ from stereometer.models.local.sentence_pairs import (
     PairTokens,
     read_pair,
 )
-from stereometer.wings.training import articles
+from stereometer.wings.training import articles, fitting
 from stereometer.wings.training.articles import SentencePair, sentence_pairs
-from stereometer.wings.training.fitting import (
-    LabelledPairs,
-    Material,
-    accuracy,
-    begun,
-    kept_part,
-    shuffled_batches,
-    unreached,
-)
 from stereometer.wings.training.recipe import Recipe, check_order
 
 PART = 512
@@ -60,30 +51,28 @@ def train(
     parts = material(text, recipe, backend)
     plan = digest_of([backend.weights, asdict(recipe), parts.record])
     work = out.with_name(f"{out.name}.work-{plan[:12]}")
-    trained = _trained(backend, parts, recipe, work, progress)
+    trained = _train_head(backend, parts, recipe, work, progress)
     save(trained, out)
     shutil.rmtree(work, ignore_errors=True)
     return trained.card
 
 
-def _trained(
-    backend: LanguageModel, parts: Material, recipe: Recipe, work: Path, progress: Phases
+def _train_head(
+    backend: LanguageModel, parts: fitting.Material, recipe: Recipe, work: Path, progress: Phases
 ) -> Trained:
-    notes = unreached(recipe, len(parts.training.pairs))
+    notes = fitting.unreached(recipe, len(parts.training.pairs))
     record = parts.record | {"recipe": asdict(recipe), "notes": notes}
     held_out = parts.held_out
     trunk: dict[str, Tensor] = {}
     if recipe.full:
-        from stereometer.wings.training.fitting import fine_tuned
-
-        head, features, steps = fine_tuned(backend, parts, recipe, work, progress)
-        rows, trunk, record["steps"] = (
-            features.rows(held_out.pairs),
-            features.trunk.state_dict(),
-            steps,
-        )
+        head, features, steps = fitting.fine_tuned(backend, parts, recipe, work, progress)
+        rows, trunk = features.rows(held_out.pairs), features.trunk.state_dict()
+        record["steps"] = steps
     else:
-        head, rows = on_frozen(backend, parts, recipe, work, progress)
+        features = Features(backend, recipe.pooling, recipe.layer)
+        training = kept_rows(features, parts.training.pairs, work / "training", progress)
+        rows = kept_rows(features, held_out.pairs, work / "held-out", progress)
+        head = fitted(training, parts.training.targets, recipe, progress)
         record["tokens"] = parts.training.tokens + held_out.tokens
     head = rounded(head)
     correct = head(rows).argmax(-1).cpu() == held_out.targets
@@ -93,7 +82,7 @@ def _trained(
         recipe.pooling,
         recipe.layer,
         training=record,
-        accuracy=accuracy(correct, held_out.groups, recipe.seed),
+        accuracy=fitting.accuracy(correct, held_out.groups, recipe.seed),
         fine_tuned=recipe.full,
     )
     return Trained(card, head, trunk)
@@ -104,26 +93,26 @@ def checked(recipe: Recipe, backend: LanguageModel) -> Recipe:
     pooling = recipe.pooling or DEFAULT_POOLING[backend.checkpoint.family]
     if pooling not in POOLINGS:
         raise UsageError(
-            f"There is no pooling '{pooling}'. The choices are {', '.join(POOLINGS)}. The default "
-            "depends on the model."
+            f"There is no pooling '{pooling}'. They are {', '.join(POOLINGS)}. Choose one of them."
         )
     layers = int(backend.model.config.num_hidden_layers)
     if not 0 <= recipe.layer <= layers:
         raise UsageError(
-            f"There is no layer {recipe.layer}. The model has {layers}, counted from 1; 0 is the "
-            "last. Choose one of them."
+            f"There is no layer {recipe.layer}. The model has {layers}; 0 is the last. Choose one."
         )
     # With its trunk a head is trained without dropout, and its card says so.
     return replace(recipe, pooling=pooling, dropout=0.0 if recipe.full else recipe.dropout)
 
 
-def material(text: Path, recipe: Recipe, backend: LanguageModel) -> Material:
+def material(text: Path, recipe: Recipe, backend: LanguageModel) -> fitting.Material:
     """Pairs of a text, split by groups of articles that share a title or a sentence."""
     whole = articles.read(text)
     parts = articles.split(whole, recipe.held_out, recipe.seed)
     held_out_pairs = max(10, round(recipe.pairs * recipe.held_out))
-    training = _labelled(sentence_pairs(parts.training, recipe.seed, recipe.pairs), backend)
-    held_out = _labelled(sentence_pairs(parts.held_out, recipe.seed + 1, held_out_pairs), backend)
+    training = _label_pairs(sentence_pairs(parts.training, recipe.seed, recipe.pairs), backend)
+    held_out = _label_pairs(
+        sentence_pairs(parts.held_out, recipe.seed + 1, held_out_pairs), backend
+    )
     if len(training.pairs) < 10 or len(held_out.pairs) < 4:
         raise DataError(
             f"{text} gives {len(training.pairs)} pairs to train on and {len(held_out.pairs)} held "
@@ -137,10 +126,10 @@ def material(text: Path, recipe: Recipe, backend: LanguageModel) -> Material:
         "too_long": training.too_long + held_out.too_long,
         "longest": LONGEST,
     }
-    return Material(training, held_out, record)
+    return fitting.Material(training, held_out, record)
 
 
-def _labelled(pairs: Sequence[SentencePair], backend: LanguageModel) -> LabelledPairs:
+def _label_pairs(pairs: Sequence[SentencePair], backend: LanguageModel) -> fitting.LabelledPairs:
     tokens, kept = [], []
     for pair in pairs:
         try:
@@ -149,21 +138,11 @@ def _labelled(pairs: Sequence[SentencePair], backend: LanguageModel) -> Labelled
         except Skip:
             continue
     follows = torch.tensor([pair.follows for pair in kept], dtype=torch.bool)
-    return LabelledPairs(tokens, follows, [pair.group for pair in kept], len(pairs) - len(kept))
+    groups = [pair.group for pair in kept]
+    return fitting.LabelledPairs(tokens, follows, groups, len(pairs) - len(kept))
 
 
 # -------------------------------------------------------------------------------- the frozen trunk
-
-
-def on_frozen(
-    backend: LanguageModel, parts: Material, recipe: Recipe, work: Path, progress: Phases
-) -> tuple[NextSentenceHead, Tensor]:
-    """The head, and the rows of the held-out pairs."""
-    features = Features(backend, recipe.pooling, recipe.layer)
-    training = kept_rows(features, parts.training.pairs, work / "training", progress)
-    held_out = kept_rows(features, parts.held_out.pairs, work / "held-out", progress)
-    head = fitted(training, parts.training.targets, recipe, progress)
-    return head, held_out
 
 
 def kept_rows(
@@ -174,15 +153,15 @@ def kept_rows(
     for start in range(0, len(pairs), PART):
         part = pairs[start : start + PART]
         file = folder / f"{start:09d}.npy"
-        rows.append(kept_part(file, len(part), partial(features.rows, part)))
+        rows.append(fitting.kept_part(file, len(part), partial(features.rows, part)))
         progress(f"states, {folder.name}", min(start + PART, len(pairs)), len(pairs), "")
     return torch.cat(rows)
 
 
 def fitted(rows: Tensor, targets: Tensor, recipe: Recipe, progress: Phases) -> NextSentenceHead:
     """One head for the same rows and seed."""
-    order = shuffled_batches(len(rows), recipe)
-    fit = begun(rows, recipe, len(order))
+    order = fitting.shuffled_batches(len(rows), recipe)
+    fit = fitting.begun(rows, recipe, len(order))
     head, steps = fit.head, len(order) // recipe.epochs
     right, losses = 0, 0.0
     with torch.enable_grad():

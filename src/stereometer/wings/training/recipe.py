@@ -59,13 +59,7 @@ class Recipe:
 
 
 PAPER = Recipe(
-    pairs=9_500_000,
-    epochs=10,
-    rate=1e-5,
-    decay=0.01,
-    full=True,
-    trunk_rate=1e-5,
-    warm_up=500,
+    pairs=9_500_000, epochs=10, rate=1e-5, decay=0.01, full=True, trunk_rate=1e-5, warm_up=500
 )
 """As printed (Nadeem et al. 2021, appendix A.5), with the weight decay of the optimizer that it
 names. Pairs are as many as the text gives."""
@@ -90,14 +84,14 @@ Made = TypeVar("Made", Recipe, Tuning)
 
 def recipe_for(name: str, changed: Mapping[str, Any]) -> Recipe:
     """Epochs depend on what is trained."""
-    return _changed(name, PAPER, Recipe(epochs=2 if changed.get("full") else 20), changed)
+    return _change(name, PAPER, Recipe(epochs=2 if changed.get("full") else 20), changed)
 
 
 def tuning_for(name: str, changed: Mapping[str, Any]) -> Tuning:
-    return _changed(name, PAPER_TUNING, Tuning(), changed)
+    return _change(name, PAPER_TUNING, Tuning(), changed)
 
 
-def _changed(name: str, paper: Made, ours: Made, changed: Mapping[str, Any]) -> Made:
+def _change(name: str, paper: Made, ours: Made, changed: Mapping[str, Any]) -> Made:
     """A named recipe, or ours, with what a user changed."""
     recipes = {"": ours, "paper": paper}
     if name not in recipes:
@@ -109,8 +103,7 @@ def check_order(recipe: Recipe, out: Path) -> None:
     """Raises at once for what would fail after the work, whatever the model."""
     if out.is_dir():
         raise UsageError(
-            f"{out} is a folder. A head is one file. Name a file with --out, such as "
-            f"{out / 'head.safetensors'}."
+            f"{out} is a folder. A head is one file. Name one, such as {out / 'nsp.safetensors'}."
         )
     if recipe.pairs < 20 or recipe.epochs < 1 or not 0 < recipe.held_out < 1:
         raise UsageError(
@@ -121,17 +114,22 @@ def check_order(recipe: Recipe, out: Path) -> None:
     for rate in (recipe.rate, recipe.trunk_rate):
         if not 0 < rate < inf:
             raise UsageError(
-                f"A learning rate is {rate}. A rate must be above 0. Choose a small one, such as "
-                "2e-5."
+                f"A learning rate is {rate}. It must be above 0. Choose one such as 2e-5."
             )
     make_room(out)
+
+
+def check_new_folder(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(
+            f"{out} already exists. A model needs a folder of its own. Name another with --out."
+        )
 
 
 def check_seed(seed: int) -> None:
     if not 0 <= seed < LARGEST_SEED:
         raise UsageError(
-            f"The seed is {seed}. A seed is a number from 0 up, below 2 to the 63. The default is "
-            "0."
+            f"The seed is {seed}. It is a number from 0 up, below 2 to the 63. The default is 0."
         )
 
 
@@ -143,8 +141,7 @@ def with_states(backend: Backend | Scorer) -> LanguageModel:
         if isinstance(backend, LanguageModel):
             return backend
     raise UsageError(
-        f"{backend.card.name} has no states that could be read. It is a baseline or a server. Name "
-        "a language model."
+        f"{backend.card.name} is a baseline or a server. It has no states. Name a language model."
     )
 
 

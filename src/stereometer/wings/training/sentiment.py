@@ -24,8 +24,8 @@ from stereometer.core.tables import read_rows
 from stereometer.core.types import digest_of
 from stereometer.models.local.files import write_folder
 from stereometer.models.local.language_model import LanguageModel
-from stereometer.wings.training.fitting import warmed
-from stereometer.wings.training.recipe import Tuning
+from stereometer.wings.training.fitting import scheduled, shuffled_batches
+from stereometer.wings.training.recipe import Tuning, check_new_folder
 
 LONGEST, BATCH = 256, 32
 """Tokens of a review and reviews of a step, as the paper prints them."""
@@ -35,15 +35,14 @@ LEVEL = 0.95
 def train(
     backend: LanguageModel, reviews: Path, out: Path, tuning: Tuning, progress: Phases
 ) -> dict[str, Any]:
-    """Writes the classifier's folder; what it was trained on and how well it does stands in
-    `training.json` there."""
+    """Writes the classifier's folder, where `training.json` says how well it does."""
     _check(tuning, out)
     texts = read(reviews)
     training, held_out = _split(texts, tuning)
     torch.manual_seed(tuning.seed)
     model = _classifier(backend)
     _fit(model, backend, training, tuning, progress)
-    right = int((_predicted(model, backend, held_out) == _targets(held_out)).sum())
+    right = int((_predict(model, backend, held_out) == _targets(held_out)).sum())
     low, high = wilson(right, len(held_out), LEVEL)
     value = right / len(held_out)
     record = {
@@ -60,11 +59,7 @@ def train(
 
 
 def _check(tuning: Tuning, out: Path) -> None:
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(
-            f"{out} already exists. A classifier needs a folder of its own. Name another with "
-            "--out."
-        )
+    check_new_folder(out)
     if tuning.epochs < 1 or tuning.rate <= 0 or not 0 < tuning.held_out < 1:
         raise UsageError(
             "At least one epoch, a rate above 0 and a share held out between 0 and 1 are needed. "
@@ -126,20 +121,11 @@ def _targets(reviews: Sequence[Review]) -> Tensor:
 
 
 def _fit(
-    model: Any,
-    backend: LanguageModel,
-    reviews: Sequence[Review],
-    tuning: Tuning,
-    progress: Phases,
+    model: Any, backend: LanguageModel, reviews: Sequence[Review], tuning: Tuning, progress: Phases
 ) -> None:
-    draw = torch.Generator().manual_seed(tuning.seed)
-    orders = (torch.randperm(len(reviews), generator=draw) for _ in range(tuning.epochs))
-    batches = [batch for order in orders for batch in torch.split(order, BATCH)]
+    batches = shuffled_batches(len(reviews), tuning, BATCH)
     optimizer = torch.optim.Adam(model.parameters(), lr=tuning.rate)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer,
-        lambda step: warmed(step, len(batches), tuning.warm_up) if tuning.warm_up else 1.0,
-    )
+    schedule = scheduled(optimizer, len(batches), tuning.warm_up)
     model.train()
     with torch.enable_grad():
         for number, batch in enumerate(batches, 1):
@@ -155,7 +141,7 @@ def _fit(
 
 
 @torch.inference_mode()
-def _predicted(model: Any, backend: LanguageModel, reviews: Sequence[Review]) -> Tensor:
+def _predict(model: Any, backend: LanguageModel, reviews: Sequence[Review]) -> Tensor:
     parts = [reviews[at : at + BATCH] for at in range(0, len(reviews), BATCH)]
     return torch.cat([model(**_inputs(backend, part)).logits.argmax(-1).cpu() for part in parts])
 
@@ -177,8 +163,7 @@ def read(path: Path) -> list[Review]:
     reviews = _folder(path) if path.is_dir() else _table(path)
     if len(reviews) < FEWEST or len({review.label for review in reviews}) < len(LABELS):
         raise DataError(
-            f"{path} has {len(reviews)} reviews. At least {FEWEST} are needed, of both labels. "
-            "Give more of them."
+            f"{path} has {len(reviews)} reviews. {FEWEST} of both labels are needed. Give more."
         )
     return reviews
 
@@ -197,8 +182,7 @@ def _table(path: Path) -> list[Review]:
         label = str(row["label"]).strip().lower()
         if label not in WORDS:
             raise DataError(
-                f"{path}, line {line}: label is {row['label']!r}. It must be one of "
-                f"{', '.join(WORDS)}. Fix the row."
+                f"{path}, line {line}: {row['label']!r} is no label. Use {' or '.join(LABELS)}."
             )
         reviews.append(Review(str(row["text"]), LABELS[WORDS[label]]))
     return reviews

@@ -14,15 +14,8 @@ from stereometer.core.runs.progress import Phases, phases
 from stereometer.core.show.view import View, line
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.shown import Shown
+from stereometer.wings.training import recipe as recipes
 from stereometer.wings.training.articles import ARTICLES
-from stereometer.wings.training.recipe import (
-    Recipe,
-    Tuning,
-    check_order,
-    recipe_for,
-    trainable,
-    tuning_for,
-)
 
 if TYPE_CHECKING:
     from stereometer.models.local.next_sentence import HeadCard
@@ -61,8 +54,7 @@ class TrainedClassifier(Shown, Document):
     def view(self) -> View:
         record = self.training
         return _lines(
-            f"{self.folder}: sentiment classifier from {record['base']}, trained on "
-            f"{record['reviews']} reviews",
+            f"{self.folder}: {record['base']} as a classifier, from {record['reviews']} reviews",
             f"held-out accuracy {_share(record['accuracy'])} on {record['accuracy']['n']} reviews",
             f"use it: --model sentiment:{self.folder}",
         )
@@ -85,14 +77,14 @@ def nsp(
     out: Annotated[str | Path, "The head's file."],
     recipe: RecipeName = "",
     progress: Phases | bool = True,
-    **options: Annotated[Any, Recipe, InFullPrecision],
+    **options: Annotated[Any, recipes.Recipe, InFullPrecision],
 ) -> TrainedHead:
     """Train a head that says whether one sentence follows another. A stopped run can resume."""
     check_known(options, nsp)
-    own, loading = _parted(options, Recipe)
-    chosen, file = recipe_for(recipe, own), Path(out)
-    check_order(chosen, file)
-    backend = trainable(open_model(model, chosen.seed, loading))
+    own, loading = _divide(options, recipes.Recipe)
+    chosen, file = recipes.recipe_for(recipe, own), Path(out)
+    recipes.check_order(chosen, file)
+    backend = recipes.trainable(open_model(model, chosen.seed, loading))
     from stereometer.wings.training.next_sentence import train
 
     started = perf_counter()
@@ -114,13 +106,13 @@ def sentiment(
     out: Annotated[str | Path, "The classifier's folder."],
     recipe: RecipeName = "",
     progress: Phases | bool = True,
-    **options: Annotated[Any, Tuning, InFullPrecision],
+    **options: Annotated[Any, recipes.Tuning, InFullPrecision],
 ) -> TrainedClassifier:
     """Fine-tune a sentiment classifier on reviews; `sentiment:FOLDER` is then a model."""
     check_known(options, sentiment)
-    own, loading = _parted(options, Tuning)
-    tuning, folder = tuning_for(recipe, own), Path(out)
-    backend = trainable(open_model(model, tuning.seed, loading))
+    own, loading = _divide(options, recipes.Tuning)
+    tuning, folder = recipes.tuning_for(recipe, own), Path(out)
+    backend = recipes.trainable(open_model(model, tuning.seed, loading))
     from stereometer.wings.training.sentiment import train
 
     with phases(progress) as report:
@@ -128,7 +120,7 @@ def sentiment(
     return TrainedClassifier(str(folder), record)
 
 
-def _parted(options: Mapping[str, Any], recipe: type[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _divide(options: Mapping[str, Any], recipe: type[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """What changes a recipe, and how the model is loaded."""
     own = {each.name: options[each.name] for each in fields(recipe) if each.name in options}
     loading = {name: value for name, value in options.items() if name not in own}

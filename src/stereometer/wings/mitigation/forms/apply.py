@@ -53,7 +53,7 @@ def mitigated(base: LanguageModel, path: Path) -> LanguageModel:
             f"{path} changes nothing in {stored.card.base}: the weights are the same afterwards. "
             "Its numbers would be those of the base. Make the mitigation again."
         )
-    return _stated(backend, stored.card, f"from {stored.path.name}")
+    return _add_card(backend, stored.card, f"from {stored.path.name}")
 
 
 def recognised(backend: LanguageModel, folder: Path) -> LanguageModel:
@@ -69,23 +69,21 @@ def recognised(backend: LanguageModel, folder: Path) -> LanguageModel:
     if exported.weights != backend.weights:
         _check_precision(exported.card, backend, folder)
         backend.notes.append(
-            f"{EXPORTED} in the model's folder is about other weights, so it is not used: these "
-            "were changed since."
+            f"{EXPORTED} is about other weights, so it is not used: these were changed since."
         )
         return backend
-    return _stated(backend, exported.card, f"exported from {exported.card.base}")
+    return _add_card(backend, exported.card, f"exported from {exported.card.base}")
 
 
 def _check_precision(card: MitigationCard, backend: LanguageModel, folder: Path) -> None:
     if (dtype := backend.checkpoint.options.dtype) != "float32":
         raise ModelError(
             f"{folder} holds a model with a mitigation ({card.method}), which is known by its "
-            f"weights in float32; here they are {dtype}. What it reaches could not be told. Use "
-            "--dtype float32."
+            f"weights in float32; here they are {dtype}. Use --dtype float32."
         )
 
 
-def _stated(backend: LanguageModel, card: MitigationCard, source: str) -> LanguageModel:
+def _add_card(backend: LanguageModel, card: MitigationCard, source: str) -> LanguageModel:
     """With its card, and without answers that the mitigation does not reach: those of heads that
     were there before, and states where only what reads them was changed."""
     backend.added[SETTING] = card.as_json()
@@ -180,8 +178,7 @@ def read_projection(stored: Stored) -> Projection:
         return Projection(*(stored.tensors[name].double() for name in ("left", "right", "mean")))
     except KeyError as error:
         raise ModelError(
-            f"{stored.path} has no {error}. A projection has left, right and mean. Make it again "
-            "with `stereometer mitigate`."
+            f"{stored.path} has no {error}. A projection has left, right and mean. Make it again."
         ) from None
 
 
@@ -196,8 +193,7 @@ def fold(base: LanguageModel, projection: Projection, affine: bool = True) -> nn
     if layer.in_features != len(projection.mean):
         raise ModelError(
             f"The mitigation is for states of {len(projection.mean)} numbers, and those of "
-            f"{base.checkpoint.name} have {layer.in_features}. It was fitted on another model. "
-            "Use that one."
+            f"{base.checkpoint.name} have {layer.in_features}. Use the model it was fitted on."
         )
     if not affine:
         projection = replace(projection, mean=torch.zeros_like(projection.mean))

@@ -76,21 +76,21 @@ class Prefix:
         at = common(self.opening, request.ids)
         if isinstance(request, CausalTokens):
             at = min(at, request.start)
-            return CausalTokens(self._joined(request.ids, at), request.start + len(self))
+            return CausalTokens(self._insert(request.ids, at), request.start + len(self))
         steps = tuple(
-            (tuple(self._moved(place, at) for place in hidden), self._moved(position, at))
+            (tuple(self._shift(place, at) for place in hidden), self._shift(position, at))
             for hidden, position in request.steps
         )
         segments = request.segments
         if segments:
             kind = segments[min(at, len(segments) - 1)]
             segments = (*segments[:at], *[kind] * len(self), *segments[at:])
-        return replace(request, ids=self._joined(request.ids, at), steps=steps, segments=segments)
+        return replace(request, ids=self._insert(request.ids, at), steps=steps, segments=segments)
 
-    def _joined(self, ids: tuple[int, ...], at: int) -> tuple[int, ...]:
+    def _insert(self, ids: tuple[int, ...], at: int) -> tuple[int, ...]:
         return (*ids[:at], *self.ids, *ids[at:])
 
-    def _moved(self, place: int, at: int) -> int:
+    def _shift(self, place: int, at: int) -> int:
         return place + len(self) if place >= at else place
 
 
@@ -159,9 +159,8 @@ class SelfDebiased(LanguageModel):
     def __init__(self, base: LanguageModel, prompt: str, reweighting: Reweighting) -> None:
         if not isinstance(base, Masked | Causal):
             raise ModelError(
-                f"Self-Debias is for masked and causal models, and {base.checkpoint.name} is "
-                f"{base.checkpoint.family}. It puts a prompt before a text. Choose another method "
-                "or model."
+                f"Self-Debias puts a prompt before a text, and {base.checkpoint.name} is "
+                f"{base.checkpoint.family}. Choose a masked or causal model."
             )
         super().__init__(base.checkpoint, tuple(base.notes))
         self.base = base
@@ -192,7 +191,7 @@ class SelfDebiased(LanguageModel):
     # ---------------------------------------------------------------------------------- answers
 
     def _tokens(self, requests: Mapping[str, MaskedTokens | CausalTokens]) -> Answers:
-        lengths = {key: len(_asked(request)) for key, request in requests.items()}
+        lengths = {key: len(_targets(request)) for key, request in requests.items()}
         for key in [key for key, length in lengths.items() if length <= 0]:
             del lengths[key]
             yield key, Answer(({"logprob": array("d")},))
@@ -204,7 +203,7 @@ class SelfDebiased(LanguageModel):
         states, spots = self._states(requests)
         asked: dict[Spot, dict[int, list[Place]]] = {}
         for key, request in requests.items():
-            for number, token in enumerate(_asked(request)):
+            for number, token in enumerate(_targets(request)):
                 tokens = asked.setdefault(spots[key][number], {})
                 tokens.setdefault(token, []).append((key, number))
         for part, scores in self._scores(states, list(asked)):
@@ -240,8 +239,7 @@ class SelfDebiased(LanguageModel):
 
     @torch.inference_mode()
     def _scores(self, states: Tensor, spots: Sequence[Spot]) -> Iterator[tuple[slice, Tensor]]:
-        """Log-probabilities of all tokens at some spots, a slice at a time; copies of the last row
-        may follow them."""
+        """Log-probabilities of all tokens at some spots, in slices that may end in copies."""
         for part in slices(self.split, len(spots), LOGIT_SIZE):
             plain, after = (
                 self.split.head(enough(states[list(rows)]))
@@ -250,7 +248,7 @@ class SelfDebiased(LanguageModel):
             yield part, self.reweighting(plain, after)
 
 
-def _asked(request: Any) -> Sequence[int]:
+def _targets(request: Any) -> Sequence[int]:
     """The tokens whose probability is asked, in the order of the answer."""
     if isinstance(request, MaskedTokens):
         return [request.ids[position] for _, position in request.steps]
@@ -262,7 +260,7 @@ def _groups(requests: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     groups = grouped(
         requests.items(),
         lambda group, _: (
-            len(group) >= TOGETHER or sum(len(_asked(asked)) for _, asked in group) > POSITIONS
+            len(group) >= TOGETHER or sum(len(_targets(asked)) for _, asked in group) > POSITIONS
         ),
     )
     return map(dict, groups)
@@ -302,13 +300,13 @@ class DebiasedWriter(Writer):
         self.shared = False
 
     def _fitting(self, request: Generate | Options) -> Ids | None:
-        ids, after = super()._fitting(request), super()._fitting(self._prompted(request))
+        ids, after = super()._fitting(request), super()._fitting(self._with_prompt(request))
         if ids is None or after is None:
             return None
         self.after[ids] = after
         return ids
 
-    def _prompted(self, request: Generate | Options) -> Generate | Options:
+    def _with_prompt(self, request: Generate | Options) -> Generate | Options:
         prompt = f"{self.prompt.strip()}\n" if self.prompt.strip() else ""
         if not request.messages:
             return replace(request, prompt=prompt + request.prompt)

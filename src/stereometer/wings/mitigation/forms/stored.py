@@ -22,12 +22,11 @@ from torch import Tensor
 
 from stereometer.core.errors import ModelError, StereometerError
 from stereometer.core.files import make_room, read_json, to_json, write_json
-from stereometer.core.types import digest_of
+from stereometer.core.types.document import digest_of, typed
 from stereometer.wings.mitigation.card import ADAPTER, MitigationCard
 
 CARD, WEIGHTS, CONFIG = "card.json", "adapter_model.safetensors", "adapter_config.json"
-"""The files of an adapter; the last two are named by peft. The bytes of the configuration count as
-one of its tensors."""
+"""The files of an adapter, as peft names the last two; its configuration counts as a tensor."""
 UNREADABLE = (StereometerError, OSError, SafetensorError, KeyError, TypeError, ValueError)
 """What reading raises where something else is, or a part of it."""
 
@@ -68,8 +67,7 @@ def save(card: MitigationCard, tensors: Mapping[str, Tensor], path: Path) -> Mit
 
 
 def _write_folder(card: MitigationCard, tensors: Mapping[str, Tensor], folder: Path) -> None:
-    """An adapter as peft reads it, with the card beside; `save` renames the folder when it is
-    whole."""
+    """An adapter as peft reads it, with the card beside."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     weights = {name: value for name, value in tensors.items() if name != CONFIG}
@@ -92,15 +90,14 @@ def load(path: Path) -> Stored:
     """Raises ModelError for what is not a whole mitigation."""
     try:
         tensors = _adapter(path) if path.is_dir() else load_file(path)
-        written = _written(path)
-        stored = Stored(MitigationCard.from_json(written), tensors, path, written)
+        written = _read_card(path)
+        stored = Stored(typed(MitigationCard, written), tensors, path, written)
     except UNREADABLE as error:
         text = str(error).strip().rstrip(".") or type(error).__name__
         reason = f"it has no {text}" if isinstance(error, KeyError) else text
         raise ModelError(
-            f"{path} is not a mitigation that can be used: {reason}. It may be cut off, "
-            "written by another version, or not a mitigation at all. Make it again with "
-            "`stereometer mitigate`."
+            f"{path} is not a mitigation that can be used: {reason}. It may be cut off, of another "
+            "version, or something else. Make it again with `stereometer mitigate`."
         ) from None
     if stored.card.content != content(stored.tensors, stored.written):
         raise ModelError(
@@ -113,13 +110,13 @@ def load(path: Path) -> Stored:
 def has_card(path: Path) -> bool:
     """Whether a mitigation was written there."""
     try:
-        MitigationCard.from_json(_written(path))
+        typed(MitigationCard, _read_card(path))
     except UNREADABLE:
         return False
     return True
 
 
-def _written(path: Path) -> Any:
+def _read_card(path: Path) -> Any:
     if path.is_dir():
         return read_json(path / CARD)
     with safe_open(path, framework="pt") as file:

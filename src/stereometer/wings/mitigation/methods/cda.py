@@ -8,7 +8,7 @@ Dropout method (Webster et al. 2020): no swaps, and dropout raised.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -23,9 +23,14 @@ from stereometer.models.local.language_model import LanguageModel
 from stereometer.models.local.masked import Masked
 from stereometer.wings.mitigation.card import ADAPTER
 from stereometer.wings.mitigation.forms import adapter
-from stereometer.wings.mitigation.methods.method import CdaOptions, MitigationFit, MitigationOrder
+from stereometer.wings.mitigation.methods.method import (
+    CdaOptions,
+    MitigationFit,
+    MitigationMethod,
+    MitigationOrder,
+)
 from stereometer.wings.mitigation.methods.sentences import LabelledSentence, counted
-from stereometer.wings.training.fitting import warmed
+from stereometer.wings.training.fitting import scheduled
 
 CONTROL, DROPOUT = "fine-tuning", "dropout"
 """Names of the control, and of the method without swaps."""
@@ -34,23 +39,18 @@ BATCH = 16
 WARM_UP, CLIPPED = 0.1, 1.0
 
 
-@dataclass(frozen=True)
-class Cda:
-    name: str = "cda"
-    form: str = ADAPTER
-    variants: tuple[str, ...] = ("sound",)
-    families: frozenset[str] = frozenset({"masked", "causal"})
-    options: type[CdaOptions] = CdaOptions
+class Cda(MitigationMethod):
+    name, form, options = "cda", ADAPTER, CdaOptions
 
     def fit(self, order: MitigationOrder) -> MitigationFit:
         check(order.options)
         swaps = order.options.dropout is None
-        fitted = _fitted(order, swaps)
+        fitted = _fit_copy(order, swaps)
         return fitted if swaps else replace(fitted, settings={**fitted.settings, "method": DROPOUT})
 
     def control(self, order: MitigationOrder, fitted: MitigationFit) -> MitigationFit:
         plain = replace(order, options=replace(order.options, dropout=None))
-        control = _fitted(plain, swaps=False)
+        control = _fit_copy(plain, swaps=False)
         return replace(control, settings={**control.settings, "control": CONTROL})
 
 
@@ -72,7 +72,7 @@ def check(options: CdaOptions) -> None:
         )
 
 
-def _fitted(order: MitigationOrder, swaps: bool) -> MitigationFit:
+def _fit_copy(order: MitigationOrder, swaps: bool) -> MitigationFit:
     """Trained on a copy: the model itself stays as it is."""
     options: CdaOptions = order.options
     examples, used = _examples(order, swaps)
@@ -87,17 +87,13 @@ def _fitted(order: MitigationOrder, swaps: bool) -> MitigationFit:
         "trained_tokens": sum(map(len, examples)),
         "steps": steps,
     }
-    trained = counted(used, order.attribute)
-    notes += _cut(trained, len(order.sentences.fit), options.tokens)
+    trained, drawn = counted(used, order.attribute), len(order.sentences.fit)
+    if len(used) < drawn:
+        each = ", ".join(f"{name} {number}" for name, number in trained.items())
+        cut = f"Of {drawn} sentences only those in {options.tokens} tokens were trained on: {each}."
+        notes = (*notes, cut)
     tensors = adapter.tensors_of(tuned, order.backend.checkpoint.name)
     return MitigationFit(tensors, options.rank, settings, notes, trained)
-
-
-def _cut(trained: Mapping[str, int], drawn: int, tokens: int) -> tuple[str, ...]:
-    if sum(trained.values()) == drawn:
-        return ()
-    each = ", ".join(f"{name} {number}" for name, number in trained.items())
-    return (f"Of {drawn} sentences only those in {tokens} tokens were trained on: {each}.",)
 
 
 def _examples(
@@ -136,9 +132,7 @@ def train(tuned: Any, order: MitigationOrder, examples: Sequence[TrainingExample
     batches = torch.split(torch.randperm(len(examples), generator=rng), BATCH)
     weights = [part for part in tuned.parameters() if part.requires_grad]
     optimizer = torch.optim.AdamW(weights, lr=order.options.rate, weight_decay=0.0)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: warmed(step, len(batches), WARM_UP)
-    )
+    schedule = scheduled(optimizer, len(batches), WARM_UP)
     tuned.train()
     for step, chosen in enumerate(batches):
         batch = batch_of(order.backend, [examples[at] for at in chosen.tolist()], rng)
@@ -167,8 +161,7 @@ def _raise_dropout(model: Any, share: float) -> tuple[str, ...]:
         part.attention_dropout = share
     if not layers and not numbers:
         raise ModelError(
-            "The model has no dropout that could be raised. The Dropout method is for models that "
-            "have it. Choose another method."
+            "The model has no dropout. The Dropout method raises it. Choose another method."
         )
     return () if layers else ("The model has dropout in its attention alone.",)
 
@@ -232,8 +225,7 @@ def batch_of(
 def _hidden(
     backend: Masked, ids: Tensor, own: Tensor, rng: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Which tokens are asked, what they are, and what the model sees instead; at least one a
-    text."""
+    """Which tokens are asked, at least one a text, what they are, and what is seen instead."""
     lot = torch.rand(ids.shape, generator=rng).masked_fill(~own, 2.0)
     asked = (lot < ASKED) | ((lot == lot.amin(1, keepdim=True)) & own)
     shown = torch.rand(ids.shape, generator=rng)

@@ -24,7 +24,7 @@ from stereometer.wings.mitigation.card import (
     MitigationCard,
 )
 from stereometer.wings.mitigation.methods.mitigate import NEEDED
-from stereometer.wings.training.recipe import with_states
+from stereometer.wings.training.recipe import check_new_folder, with_states
 
 if TYPE_CHECKING:
     from stereometer.models.local.language_model import LanguageModel
@@ -65,14 +65,9 @@ def export_mitigated(
     name = ModelName.parse(model).checked()
     if name.mitigation is None:
         raise UsageError(
-            f"{model} has no mitigation. There is nothing to export. Name a model and a "
-            "mitigation: MODEL+FILE."
+            f"{model} has no mitigation. There is nothing to export. Name one as MODEL+FILE."
         )
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(
-            f"{folder} already exists. A model is written into a new folder. Choose another with "
-            "--out."
-        )
+    check_new_folder(folder)
     check_packages("Mitigations", NEEDED, "mitigate")
     from stereometer.models.local.files import write_folder
     from stereometer.wings.mitigation.forms.stored import load

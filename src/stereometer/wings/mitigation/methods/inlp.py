@@ -46,17 +46,13 @@ class Rounds:
     """Whether it stopped because nothing could be told any more."""
 
 
-@dataclass(frozen=True)
 class Inlp(ProjectionMethod):
-    name: str = "inlp"
-    variants: tuple[str, ...] = ("sound", "paper")
-    options: type[InlpOptions] = InlpOptions
+    name, variants, options = "inlp", ("sound", "paper"), InlpOptions
 
     def fit(self, order: MitigationOrder) -> MitigationFit:
         if order.options.rounds < 0:
             raise UsageError(
-                f"--rounds is {order.options.rounds}. INLP fits at least one classifier. Choose a "
-                "number from 1 up."
+                f"--rounds is {order.options.rounds}. A round fits a classifier. Choose 1 or more."
             )
         done, mean, sentences = (_as_printed if order.variant == "paper" else _until_chance)(order)
         if not done.rounds:
@@ -92,14 +88,13 @@ def _as_printed(order: MitigationOrder) -> Found:
     if empty := [name for name, part in texts.items() if not part]:
         raise DataError(
             f"The text has no sentence of the class '{empty[0]}' to fit on. The variant `paper` "
-            "also needs sentences without any list word. Give another text, or take the variant "
-            "`sound`."
+            "also needs sentences without any list word. Give another text, or use `sound`."
         )
     parts = [reader.pooled(part, f"fitted on, {name}") for name, part in texts.items()]
     labels = torch.cat([torch.full((len(part),), at) for at, part in enumerate(parts)])
     rows = torch.cat(parts)
     states = States(rows, labels, torch.arange(len(rows)))
-    done = _reported(taken_away(states), order, order.options.rounds or PAPER_ROUNDS)
+    done = _last_round(taken_away(states), order, order.options.rounds or PAPER_ROUNDS)
     read = {text for part in texts.values() for text in part}
     fitted_on = (part for part in order.sentences.fit if part.text in read)
     return done, None, counted(fitted_on, order.attribute)
@@ -125,11 +120,11 @@ def _until_chance(order: MitigationOrder) -> Found:
     states = reader.scored(order.sentences.fit, "fitted on")
     held_out = reader.scored(order.sentences.probe, "to stop by").centred()
     steps = taken_away(states.centred(), held_out, order.seed)
-    done = _reported(steps, order, order.options.rounds or MOST_ROUNDS)
+    done = _last_round(steps, order, order.options.rounds or MOST_ROUNDS)
     return done, states.rows.mean(0), order.counted(states)
 
 
-def _reported(steps: Iterator[Rounds], order: MitigationOrder, most: int) -> Rounds:
+def _last_round(steps: Iterator[Rounds], order: MitigationOrder, most: int) -> Rounds:
     for done in steps:
         order.progress("rounds", done.rounds, most, f"rank {done.basis.shape[1]}")
         if done.rounds == most or done.at_chance:
@@ -151,7 +146,7 @@ def taken_away(states: States, held_out: States | None = None, seed: int = 0) ->
             if share(correct, held_out.sentences, seed).low <= chance:
                 yield Rounds(basis, every, number - 1, True)
                 return
-        basis, every = _extended(basis, weights), torch.cat([every, weights])
+        basis, every = _extend(basis, weights), torch.cat([every, weights])
         yield Rounds(basis, every, number, False)
         if basis.shape[1] >= width:
             return
@@ -161,7 +156,7 @@ def without(rows: Tensor, basis: Tensor) -> Tensor:
     return rows - rows @ basis @ basis.T
 
 
-def _extended(basis: Tensor, weights: Tensor) -> Tensor:
+def _extend(basis: Tensor, weights: Tensor) -> Tensor:
     """An orthonormal basis of what was taken away before and of new weights; weights of one class
     against the rest may add nothing to those of the others."""
     fresh = without(weights, basis)

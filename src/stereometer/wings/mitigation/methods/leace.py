@@ -7,7 +7,6 @@ class behind; its shrinkage would make the change larger than the least. Both ar
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -15,7 +14,6 @@ import torch
 from torch import Tensor
 
 from stereometer.core.errors import ModelError
-from stereometer.core.types import NoOptions
 from stereometer.wings.mitigation.forms.apply import Projection
 from stereometer.wings.mitigation.methods.linear import ProjectionMethod
 from stereometer.wings.mitigation.methods.method import MitigationFit, MitigationOrder
@@ -26,11 +24,8 @@ ROUNDING = 1e-6
 """Spread of states, as a share of their size, that float32 and the order of sums can make."""
 
 
-@dataclass(frozen=True)
 class Leace(ProjectionMethod):
-    name: str = "leace"
-    variants: tuple[str, ...] = ("sound",)
-    options: type[NoOptions] = NoOptions
+    name = "leace"
 
     def fit(self, order: MitigationOrder) -> MitigationFit:
         states = order.reader().scored(order.sentences.fit, "fitted on")

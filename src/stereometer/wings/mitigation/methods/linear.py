@@ -6,16 +6,18 @@ a smooth convex loss, so that every machine finds the same one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from stereometer.wings.mitigation.card import PROJECTION
 from stereometer.wings.mitigation.forms.apply import Projection
-from stereometer.wings.mitigation.methods.method import MitigationFit, MitigationOrder
+from stereometer.wings.mitigation.methods.method import (
+    MitigationFit,
+    MitigationMethod,
+    MitigationOrder,
+)
 
 STEPS = 500
 
@@ -69,12 +71,8 @@ def predicted(rows: Tensor, weights: Tensor) -> Tensor:
 CONTROL = "random-projection"
 
 
-@dataclass(frozen=True)
-class ProjectionMethod:
-    """Folded into masked and causal models; the control takes away as many directions, but any."""
-
-    form: str = PROJECTION
-    families: frozenset[str] = frozenset({"masked", "causal"})
+class ProjectionMethod(MitigationMethod):
+    """Folded into the model; the control takes away as many directions, but any."""
 
     def control(self, order: MitigationOrder, fitted: MitigationFit) -> MitigationFit:
         """Of the rank of what was fitted, around the same mean."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 from stereometer.core.errors import UsageError
 from stereometer.core.options import Option
+from stereometer.core.types import NoOptions
 from stereometer.wings.mitigation.attribute import Attribute
+from stereometer.wings.mitigation.card import PROJECTION
 from stereometer.wings.mitigation.methods.sentences import TrainingSentences, counted
 
 if TYPE_CHECKING:
@@ -98,47 +100,35 @@ class MitigationFit:
     """That it was fitted on, by class; a model may be unable to read some that were drawn."""
 
 
-class MitigationMethod(Protocol):
-    """In the catalog under `mitigation`."""
+class MitigationMethod:
+    """What stands in the catalog under `mitigation` inherits this."""
 
-    @property
-    def name(self) -> str: ...
+    name = ""
+    form = PROJECTION
+    """How it is put onto a model."""
+    variants: tuple[str, ...] = ("sound",)
+    families = frozenset({"masked", "causal"})
+    """Of models that it is for."""
+    options: type[Any] = NoOptions
+    """A frozen dataclass with a default for every field."""
 
-    @property
-    def form(self) -> str:
-        """How it is put onto a model."""
-        ...
-
-    @property
-    def variants(self) -> tuple[str, ...]: ...
-
-    @property
-    def families(self) -> frozenset[str]:
-        """Of models that it is for."""
-        ...
-
-    @property
-    def options(self) -> type[Any]:
-        """A frozen dataclass with a default for every field."""
-        ...
-
-    def fit(self, order: MitigationOrder) -> MitigationFit: ...
+    def fit(self, order: MitigationOrder) -> MitigationFit:
+        raise NotImplementedError
 
     def control(self, order: MitigationOrder, fitted: MitigationFit) -> MitigationFit | None:
         """What is measured beside it; its own name is in `settings["control"]`."""
-        ...
+        raise NotImplementedError
 
-
-def check_method(method: MitigationMethod, family: str, variant: str, model: str) -> None:
-    """Raises for a model or a variant that the method is not for."""
-    if family not in method.families:
-        fitting = " and ".join(sorted(method.families))
-        raise UsageError(
-            f"{method.name} is for {fitting} models, and {model} is {family}. What such a model "
-            "reads at a word depends on which words are asked. Choose another model."
-        )
-    if variant not in method.variants:
-        raise UsageError(
-            f"{method.name} has no variant '{variant}'. It has {' and '.join(method.variants)}. "
-            "Choose one of those with --variant."
-        )
+    def check(self, family: str, variant: str, model: str) -> None:
+        """Raises for a model or a variant that the method is not for."""
+        if family not in self.families:
+            fitting = " and ".join(sorted(self.families))
+            raise UsageError(
+                f"{self.name} is for {fitting} models, and {model} is {family}. What such a model "
+                "reads at a word depends on which words are asked. Choose another model."
+            )
+        if variant not in self.variants:
+            raise UsageError(
+                f"{self.name} has no variant '{variant}'. It has {' and '.join(self.variants)}. "
+                "Choose one of those with --variant."
+            )

@@ -33,7 +33,6 @@ from stereometer.wings.mitigation.methods.method import (
     MitigationOrder,
     SelfDebiasOptions,
     SentenceDebiasOptions,
-    check_method,
 )
 from stereometer.wings.mitigation.methods.sentences import no_sentences, read
 from stereometer.wings.training.articles import ARTICLES
@@ -164,7 +163,7 @@ def mitigate(wish: Wish, progress: Phases) -> list[MitigationCard]:
     _check(wish, method)
     attribute = attributes.load(wish.attribute)
     backend = with_states(open_model(wish.model, wish.seed, wish.loading))
-    check_method(method, backend.checkpoint.family, wish.variant, wish.model)
+    method.check(backend.checkpoint.family, wish.variant, wish.model)
     _check_own_states(backend, wish.text is not None)
     sentences = no_sentences(attribute)
     if wish.text is not None:
@@ -177,14 +176,12 @@ def mitigate(wish: Wish, progress: Phases) -> list[MitigationCard]:
     fitted = method.fit(order)
     control = method.control(order, fitted) if wish.control else None
     card = _card(wish, method, order, fitted)
-    parts = [(card, fitted, wish.out)]
-    if control is not None:
-        beside = control_path(wish.out)
-        card = replace(card, control=beside.name)
-        name = str(control.settings["control"])
-        ours = replace(_card(wish, method, order, control), method=name, control_of=card.method)
-        parts = [(card, fitted, wish.out), (ours, control, beside)]
-    return _measured(wish, order, parts)
+    if control is None:
+        return _measure(wish, order, [(card, fitted, wish.out)])
+    beside, name = control_path(wish.out), str(control.settings["control"])
+    ours = replace(_card(wish, method, order, control), method=name, control_of=card.method)
+    parts = [(replace(card, control=beside.name), fitted, wish.out), (ours, control, beside)]
+    return _measure(wish, order, parts)
 
 
 def control_path(out: Path) -> Path:
@@ -204,22 +201,18 @@ def _check(wish: Wish, method: MitigationMethod) -> None:
         )
     if wish.text is None and wish.against:
         raise UsageError(
-            "There is no text to check against the items. Nothing is fitted. Leave --against out, "
-            "or measure on a text with --text."
+            "There is no text to check against the items. Give one with --text, or leave out "
+            "--against."
         )
     make_room(wish.out)
 
 
 def _check_name(out: Path, form: str) -> None:
-    if form == ADAPTER and (out.suffix == ".safetensors" or out.is_file()):
+    is_folder, named_as_file = form == ADAPTER, out.suffix == ".safetensors"
+    if is_folder == named_as_file or (out.is_file() if is_folder else out.is_dir()):
+        kind = "a folder with an adapter" if is_folder else "a file that ends in .safetensors"
         raise UsageError(
-            f"{out} is not the name of a new folder. This mitigation is a folder with an adapter "
-            "in it. Name another with --out."
-        )
-    if form != ADAPTER and (out.suffix != ".safetensors" or out.is_dir()):
-        raise UsageError(
-            f"{out} is not the name of a mitigation. A mitigation is one file that ends in "
-            ".safetensors. Give such a name with --out."
+            f"{out} is not the name of such a mitigation. It is {kind}. Name another with --out."
         )
 
 
@@ -238,8 +231,7 @@ def _options(method: MitigationMethod, wish: Wish) -> Any:
     known = [field_.name for field_ in fields(method.options)]
     if unknown := sorted(set(wish.options) - set(known)):
         raise UsageError(
-            f"{method.name} has no setting {unknown[0]}. It has {', '.join(known) or 'none'}. "
-            "Leave it out."
+            f"{method.name} has no setting {unknown[0]}. It has {', '.join(known) or 'none'}."
         )
     return method.options(**wish.options)
 
@@ -283,9 +275,8 @@ def _card(
 
 
 @contextmanager
-def _unmeasured(out: Path) -> Iterator[Path]:
-    """A folder beside a mitigation, always the same: what a kill leaves there, the next run
-    removes."""
+def _work_folder(out: Path) -> Iterator[Path]:
+    """A folder beside a mitigation: what a kill leaves there, the next run removes."""
     folder = out.with_name(f".{out.name}.unmeasured")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -295,7 +286,7 @@ def _unmeasured(out: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _measured(
+def _measure(
     wish: Wish, order: MitigationOrder, parts: list[tuple[MitigationCard, MitigationFit, Path]]
 ) -> list[MitigationCard]:
     """What is measured is what a user opens. It is written under another name first: what stands
@@ -312,7 +303,7 @@ def _measured(
     probing = Probing(order) if passages else None
     before = likelihoods(order.backend, passages)
     noted = []
-    with _unmeasured(wish.out) as folder:
+    with _work_folder(wish.out) as folder:
         for card, fitted, path in parts:
             first = folder / path.name
             save(card, fitted.tensors, first)

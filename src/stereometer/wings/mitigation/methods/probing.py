@@ -75,19 +75,19 @@ class Probing:
             training, test = (part.projected(projection) for part in last)
             last = training, test
         elif card.form == ADAPTER:
-            last, earlier = self._read(opened, 0), self._read(opened, self.halfway)
+            last, earlier = self._states(opened, 0), self._states(opened, self.halfway)
         probe = self._probe(self._last, last, 0)
         return replace(card, probe=probe, earlier=self._probe(self._earlier, earlier, self.halfway))
 
     @cached_property
     def _last(self) -> Parts:
-        return self._read(self.order.backend, 0)
+        return self._states(self.order.backend, 0)
 
     @cached_property
     def _earlier(self) -> Parts:
-        return self._read(self.order.backend, self.halfway)
+        return self._states(self.order.backend, self.halfway)
 
-    def _read(self, backend: LanguageModel, layer: int) -> Parts:
+    def _states(self, backend: LanguageModel, layer: int) -> Parts:
         order, where = self.order, f", layer {layer}" if layer else ""
         reader = order.reader(backend, layer)
         training = reader.scored(order.sentences.probe, f"probe{where}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from stereometer.core.errors import UsageError
 from stereometer.wings.mitigation.card import PROMPT
 from stereometer.wings.mitigation.methods.method import (
     MitigationFit,
+    MitigationMethod,
     MitigationOrder,
     SelfDebiasOptions,
 )
@@ -23,19 +24,14 @@ OTHER = "Here is a report about rain and snow in spring, with notes on gardens:"
 CONTROL = "other-prompt"
 
 
-@dataclass(frozen=True)
-class SelfDebias:
-    name: str = "self-debias"
-    form: str = PROMPT
-    variants: tuple[str, ...] = ("sound",)
-    families: frozenset[str] = frozenset({"masked", "causal"})
-    options: type[SelfDebiasOptions] = SelfDebiasOptions
+class SelfDebias(MitigationMethod):
+    name, form, options = "self-debias", PROMPT, SelfDebiasOptions
 
     def fit(self, order: MitigationOrder) -> MitigationFit:
-        return _prompted(order.options, _prompt(order))
+        return _fit_of(order.options, _prompt(order))
 
     def control(self, order: MitigationOrder, fitted: MitigationFit) -> MitigationFit:
-        control = _prompted(order.options, OTHER)
+        control = _fit_of(order.options, OTHER)
         return replace(control, settings={**control.settings, "control": CONTROL})
 
 
@@ -52,7 +48,7 @@ def _prompt(order: MitigationOrder) -> str:
     return own or PROMPTS[name]
 
 
-def _prompted(options: SelfDebiasOptions, prompt: str) -> MitigationFit:
+def _fit_of(options: SelfDebiasOptions, prompt: str) -> MitigationFit:
     from stereometer.wings.mitigation.forms.self_debias import read
 
     settings: dict[str, Any] = {"prompt": prompt, "lambda": options.decay, "eps": options.eps}

@@ -7,7 +7,6 @@ differ most are taken away.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -22,19 +21,15 @@ from stereometer.wings.mitigation.methods.method import (
 from stereometer.wings.mitigation.methods.sentences import counted
 
 
-@dataclass(frozen=True)
 class SentenceDebias(ProjectionMethod):
-    name: str = "sentence-debias"
-    variants: tuple[str, ...] = ("sound", "paper")
-    options: type[SentenceDebiasOptions] = SentenceDebiasOptions
+    name, variants, options = "sentence-debias", ("sound", "paper"), SentenceDebiasOptions
 
     def fit(self, order: MitigationOrder) -> MitigationFit:
         differences, mean, sentences = _differences(order)
         count, width = order.options.components, differences.shape[1]
         if not 1 <= count < width:
             raise UsageError(
-                f"--components is {count}. States of this model have {width} dimensions. Choose "
-                f"from 1 to {width - 1}."
+                f"--components is {count} of {width} dimensions. Choose from 1 to {width - 1}."
             )
         basis, shares = components(differences, count)
         projection = orthogonal(basis, mean)

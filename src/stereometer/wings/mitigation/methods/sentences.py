@@ -22,7 +22,7 @@ from stereometer.core.errors import DataError, StereometerError, UsageError
 from stereometer.core.runs.open import open_benchmark
 from stereometer.core.shapes.sentences import SentenceShape
 from stereometer.core.show.numbers import count
-from stereometer.kinds.facts.items import FACT
+from stereometer.kinds.facts.shape import FACT
 from stereometer.wings.mitigation.attribute import Attribute
 from stereometer.wings.mitigation.card import Leak
 from stereometer.wings.mitigation.swapping import Lists, Swaps, plain
@@ -41,8 +41,7 @@ HELD_OUT = 0.3
 PROBED = 500
 """Sentences of each class that a probe is trained on, at most."""
 PASSAGES = 100
-"""Held-out sentences, with or without list words, whose perplexity is measured; most are the only
-one of their articles."""
+"""Held-out sentences, with or without list words, whose perplexity is measured."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +65,7 @@ class TrainingSentences:
     neutral: tuple[str, ...]
     """Of the part that is fitted on, without any list word."""
     passages: Mapping[str, int]
-    """Held-out sentences whose perplexity is measured; those with one number are from the same
-    articles."""
+    """Held-out sentences whose perplexity is measured, with the number of their article group."""
     text_digest: str
     leaks: Mapping[str, Leak] = field(default_factory=dict)
     """What the whole text and the lists share with benchmarks."""
@@ -91,8 +89,7 @@ def read(
     against files of items. Where nothing is fitted on it, it is only measured on."""
     if limit < LEAST and is_fitted:
         raise UsageError(
-            f"--sentences is {limit}. Below {LEAST} per class what is fitted is mostly chance. "
-            "Choose a larger number."
+            f"--sentences is {limit}. Below {LEAST} per class a fit is mostly chance. Choose more."
         )
     swaps, whole = Swaps(attribute), articles.read(text)
     parts = articles.split(whole, HELD_OUT, seed)
@@ -109,9 +106,9 @@ def read(
     rng = random.Random(seed)
     return TrainingSentences(
         swaps,
-        _drawn(fit.labelled, limit, rng),
-        _drawn(probe.labelled, min(limit, PROBED), rng),
-        _drawn(test.labelled, PROBED, rng),
+        _draw(fit.labelled, limit, rng),
+        _draw(probe.labelled, min(limit, PROBED), rng),
+        _draw(test.labelled, PROBED, rng),
         tuple(_sample(fit.neutral, limit, rng)),
         {text: test_texts[text] for text in _sample(list(test_texts), PASSAGES, rng)},
         articles.digest(whole),
@@ -169,8 +166,7 @@ def _check_enough(part: _Part, text: Path, attribute: Attribute) -> None:
         counts = ", ".join(f"{name} {tally[name]}" for name in attribute.classes)
         raise DataError(
             f"{text} has too few sentences of class {rare} to fit on ({counts}). Below {LEAST} "
-            f"per class what is fitted is mostly chance. Give more text, of which "
-            f"{1 - HELD_OUT:.0%} is fitted on."
+            f"per class a fit is mostly chance. Give more text: {1 - HELD_OUT:.0%} is fitted on."
         )
 
 
@@ -185,7 +181,7 @@ def _check_probe(probe: _Part, test: _Part, text: Path, attribute: Attribute) ->
             )
 
 
-def _drawn(
+def _draw(
     labelled: Sequence[LabelledSentence], limit: int, rng: random.Random
 ) -> tuple[LabelledSentence, ...]:
     """At most so many of each class, in their order."""
@@ -225,7 +221,7 @@ def looked_at(
     sentence is shared: numbers on items that a model was changed on prove nothing."""
     known, lists = set(map(plain, sentences)), Lists(words)
     leaks = {}
-    for name, items in (_benchmarks() | _named(files)).items():
+    for name, items in (_benchmarks() | _texts_by_name(files)).items():
         shared = [
             id_ for id_, texts in items.by_item.items() if not known.isdisjoint(map(plain, texts))
         ]
@@ -256,7 +252,7 @@ def _benchmarks() -> dict[str, BenchmarkTexts]:
     return readable
 
 
-def _named(files: Sequence[Path]) -> dict[str, BenchmarkTexts]:
+def _texts_by_name(files: Sequence[Path]) -> dict[str, BenchmarkTexts]:
     """By their names alone: where they lie is nobody else's business."""
     known = [(file.name, _own(file)) for file in files]
     names = [name for name, _ in known]

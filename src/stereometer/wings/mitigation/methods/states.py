@@ -80,7 +80,7 @@ class StateReader:
         marks: list[tuple[int, int]] = []
         for number, sentence in enumerate(sentences):
             try:
-                versions = [list(self._asked(text)) for text in sentence.versions.values()]
+                versions = [list(self._positions(text)) for text in sentence.versions.values()]
             except Skip:
                 continue
             for label, version in enumerate(versions):
@@ -116,11 +116,13 @@ class StateReader:
         for start in range(0, len(texts), PART):
             part = texts[start : start + PART]
             make = partial(self._part, part, pool)
-            rows.append(self._kept(part, pool, make) if self.keep is not None else make())
+            rows.append(self._load_or_make(part, pool, make) if self.keep is not None else make())
             self.progress(f"states, {purpose}", min(start + PART, len(texts)), len(texts), "")
         return torch.cat(rows).double().cpu()
 
-    def _kept(self, part: Sequence[PairTokens], pool: Pool, make: Callable[[], Tensor]) -> Tensor:
+    def _load_or_make(
+        self, part: Sequence[PairTokens], pool: Pool, make: Callable[[], Tensor]
+    ) -> Tensor:
         assert self.keep is not None
         texts = [(text.ids, text.segments, text.first) for text in part]
         name = digest_of([self.backend.weights, self.layer, pool.__name__, texts])
@@ -139,7 +141,7 @@ class StateReader:
         rows = dict(pair for done in each(features.batches(texts), run) for pair in done)
         return torch.cat([rows[number] for number in range(len(texts))])
 
-    def _asked(self, text: str) -> Iterator[PairTokens]:
+    def _positions(self, text: str) -> Iterator[PairTokens]:
         """The text as the model reads it, with the positions of its states."""
         encoding = self.backend.encode(text)
         masked = isinstance(self.backend, Masked)

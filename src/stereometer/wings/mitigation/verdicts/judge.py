@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from stereometer.core import catalog
 from stereometer.core.errors import UsageError
@@ -77,8 +77,7 @@ def check_control(results: Sequence[Result], control: Result) -> None:
     if not cards:
         raise UsageError(
             f"A control is named, but none of {', '.join(other.model for other in others)} is "
-            "mitigated. A control shows what an untargeted change of the same size does. "
-            "Leave --control out."
+            "mitigated. It shows what an untargeted change does. Leave --control out."
         )
     for card in cards:
         if not is_base(first, card):
@@ -94,50 +93,38 @@ def check_control(results: Sequence[Result], control: Result) -> None:
             )
 
 
-@dataclass(frozen=True)
-class Together:
-    """A base, the mitigations of it, and their controls."""
-
-    base: Side
-    mitigated: tuple[Side, ...]
-    controls: tuple[Side, ...]
+Controls = Sequence[tuple[Side, MitigationCard]]
 
 
-def together(sides: Sequence[Side]) -> Iterator[Together]:
+def together(sides: Sequence[Side]) -> Iterator[tuple[Trio, Controls]]:
+    """Every mitigated system beside its base, and the controls that were made for that base."""
     cards = [(side, card) for side in sides if (card := mitigation_of(side))]
     for base in sides:
         of_base = [(side, card) for side, card in cards if is_base(base.result, card)]
-        mitigated = tuple(side for side, card in of_base if not card.control_of)
-        if mitigated:
-            controls = tuple(side for side, card in of_base if card.control_of)
-            yield Together(base, mitigated, controls)
+        controls = [(side, card) for side, card in of_base if card.control_of]
+        for side, card in of_base:
+            if not card.control_of:
+                yield Trio(base, side, card), controls
 
 
-def targets(side: Side) -> list[Slice]:
-    """The slices that a mitigation is meant to change: its domains, or all items of a benchmark
-    that is about one of them."""
-    card = mitigation_of(side)
-    if card is None:
-        return []
-    wanted = {plain_name(domain) for domain in card.domains}
-    key = side.run.shape.domains
+def targets(trio: Trio) -> list[Slice]:
+    """What it is meant to change: its domains, or all items of a benchmark about one of them."""
+    side, wanted = trio.after, {plain_name(domain) for domain in trio.card.domains}
+    key, name = side.run.shape.domains, side.result.benchmark
     known = {score.slices[key] for score in side.scores if key in score.slices}
-    slices: list[Slice] = [{key: name} for name in sorted(known) if plain_name(name) in wanted]
-    name = side.result.benchmark
+    slices: list[Slice] = [{key: of} for of in sorted(known) if plain_name(of) in wanted]
     about = catalog.find("benchmark", name).about if catalog.has("benchmark", name) else ""
     return slices or ([{}] if str(about) in wanted else [])
 
 
 def planned(sides: Sequence[Side]) -> list[Slice]:
     """The slices whose tests are a family apart."""
-    return [
-        slice_ for group in together(sides) for side in group.mitigated for slice_ in targets(side)
-    ]
+    return [slice_ for trio, _ in together(sides) for slice_ in targets(trio)]
 
 
 def notes(sides: Sequence[Side]) -> list[str]:
     """Why a mitigated system has no verdict."""
-    judged = {side.label for group in together(sides) for side in group.mitigated}
+    judged = {trio.after.label for trio, _ in together(sides)}
     return [
         f"{side.label} has a mitigation of {card.base}, which is not compared with it: "
         "there is no verdict on the mitigation."
@@ -150,62 +137,45 @@ def notes(sides: Sequence[Side]) -> list[str]:
 
 
 def mitigated(
-    sides: Sequence[Side], settings: Settings, named: Sequence[Side] = ()
+    sides: Sequence[Side], settings: Settings, controls: Sequence[Side] = ()
 ) -> Iterator[Mitigated]:
     """Every mitigated system whose base is among the runs, with the control that was named, or the
     one among the runs; only where items have domains and scores. Each is judged by itself: what
     else is compared changes no verdict."""
     known = [side for side in sides if side.run.shape.domains and side.scores]
-    for group in together(known):
-        for side in group.mitigated:
-            control = _control(side, named) or _control(side, group.controls)
-            yield _judged(Trio(group.base, side, control), settings)
+    named = [(side, card) for side in controls if (card := mitigation_of(side))]
+    for trio, others in together(known):
+        control = _control(trio.card, named) or _control(trio.card, others)
+        yield _judge(replace(trio, control=control), settings)
 
 
-def _control(side: Side, controls: Sequence[Side]) -> Side | None:
+def _control(of: MitigationCard, controls: Controls) -> Side | None:
     """That of the same seed, if there are several."""
-    card = _card(side)
-    known = [other for other in controls if not why_no_control(card, mitigation_of(other))]
-    return min(known, key=lambda other: _card(other).seed != card.seed, default=None)
+    fitting = [(side, card) for side, card in controls if not why_no_control(of, card)]
+    seeds_differ = [card.seed != of.seed for _, card in fitting]
+    return fitting[seeds_differ.index(min(seeds_differ))][0] if fitting else None
 
 
-def _card(side: Side) -> MitigationCard:
-    card = mitigation_of(side)
-    if card is None:
-        raise ValueError(f"{side.label} is not mitigated")
-    return card
-
-
-def _judged(trio: Trio, settings: Settings) -> Mitigated:
-    base, after, control = trio.base, trio.after, trio.control
-    card, slices = _card(after), targets(after)
+def _judge(trio: Trio, settings: Settings) -> Mitigated:
+    base, after, card, slices = trio.base, trio.after, trio.card, targets(trio)
     shared = shared_sentences(card, after.result)
     held = trio.held(settings, slices)
     targeted = tuple(effect for effect in held.effects if effect.slice in slices)
-    lms = own_lms(base, held.pair) or other_lms(base, after, settings)
+    elsewhere = (effect for effect in held.effects if effect.slice not in slices)
+    lms = own_lms(base, held.pair) or other_lms(trio, settings)
     return Mitigated(
-        base.label,
-        after.label,
-        control.label if control else None,
-        card.method,
-        card.attribute,
-        card.domains,
-        verdict_of(lms, targeted, control is not None),
+        *(base.label, after.label, trio.control.label if trio.control else None),
+        *(card.method, card.attribute, card.domains),
+        verdict_of(lms, targeted, trio.control is not None),
         targeted,
-        tuple(
-            effect
-            for effect in held.effects
-            if effect.slice not in slices and tuple(effect.slice) == (base.run.shape.domains,)
-        ),
+        tuple(each for each in elsewhere if tuple(each.slice) == (base.run.shape.domains,)),
         MARGIN,
         lms,
-        fact_agreement(base, after, settings),
-        card.perplexity,
-        card.probe,
-        card.earlier,
+        fact_agreement(trio, settings),
+        *(card.perplexity, card.probe, card.earlier),
         tuple(item_parts(trio, held, slices, settings)),
         shared,
-        (*_why_none(card, held, slices, targeted), *_notes(card, control, targeted, lms, shared)),
+        (*_why_none(card, held, slices, targeted), *_notes(trio, targeted, lms, shared)),
     )
 
 
@@ -233,19 +203,16 @@ def _why_none(
 
 
 def _notes(
-    card: MitigationCard,
-    control: Side | None,
-    targeted: Sequence[Effect],
-    lms: KeptMetric | None,
-    shared: int | None,
+    trio: Trio, targeted: Sequence[Effect], lms: KeptMetric | None, shared: int | None
 ) -> Iterator[str]:
     """What the verdict leaves open."""
+    card = trio.card
     if lms is None:
         yield (
             "Nothing says whether the model still models language: these items have no lms. "
             "Run CATs, such as stereoset, into the same folders."
         )
-    if control is None:
+    if trio.control is None:
         beside = f" Add the run of {card.control} with --control." if card.control else ""
         yield f"No control was compared, so an untargeted change might do the same.{beside}"
     for effect in targeted:
@@ -253,7 +220,6 @@ def _notes(
             yield f"{effect.name} changed beyond noise, but {why_neither(effect)}"
     if shared is None and card.text_digest:
         yield (
-            "The training text was not checked for sentences of these items. CATs, pairs and facts "
-            "are checked when a mitigation is made, if their data are there; files of your own "
-            "with --against."
+            "The training text was not checked for sentences of these items. That is done when a "
+            "mitigation is made, if the data are there; for files of your own with --against."
         )

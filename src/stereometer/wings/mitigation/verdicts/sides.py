@@ -1,12 +1,10 @@
-"""Runs of a base, a mitigation of it and perhaps its control: compared on all items,
-on those that share words with its lists, and on those of other runs in the same folders.
-"""
+"""Runs of a base, a mitigation of it and perhaps its control: compared on all items, on those that
+share words with its lists, and on those of other runs in the same folders."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from stereometer.core import catalog
 from stereometer.core.compare import Compared, pairs_among
@@ -15,8 +13,7 @@ from stereometer.core.runs import store
 from stereometer.core.runs.stored import Run, Side, run_of
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.types import Result, Score, Settings, Slice
-from stereometer.kinds.facts.items import FACT
-from stereometer.kinds.facts.shape import AGREEMENT
+from stereometer.kinds.facts.shape import AGREEMENT, FACT
 from stereometer.wings.mitigation.card import MitigationCard, card_of
 from stereometer.wings.mitigation.swapping import Lists
 from stereometer.wings.mitigation.verdicts.judged import Effect, ItemsPart, KeptMetric
@@ -38,13 +35,16 @@ class Held:
 
 @dataclass(frozen=True)
 class Trio:
+    """A base, a mitigation of it with its card, and its control."""
+
     base: Side
     after: Side
-    control: Side | None
+    card: MitigationCard
+    control: Side | None = None
 
     def on(self, items: Collection[str]) -> Trio:
         control = self.control.on(items) if self.control else None
-        return Trio(self.base.on(items), self.after.on(items), control)
+        return Trio(self.base.on(items), self.after.on(items), self.card, control)
 
     @property
     def is_answered(self) -> bool:
@@ -79,8 +79,7 @@ ALL, WITH, WITHOUT, UNKNOWN = "all", "with a list word", "without a list word", 
 
 
 def shared_sentences(card: MitigationCard, result: Result) -> int | None:
-    """How many the training text shares with the benchmark, None where nobody looked; raises for
-    any."""
+    """Of the training text and the benchmark: raises for any, None where nobody looked."""
     leaks = (leak for leak in card.leaks.values() if leak.digest == result.data["digest"])
     leak = next(leaks, None)
     if leak is not None and leak.sentences:
@@ -99,8 +98,7 @@ def item_parts(
     the lists and on those that do not."""
     yield _part(ALL, slices, trio.base, held)
     known: dict[str, bool] = {}  # whether an item has a word of the lists
-    card = mitigation_of(trio.after)
-    words = Lists(card.words if card else ())
+    words = Lists(trio.card.words)
     scores = (*trio.base.scores, *trio.after.scores)
     for score in scores:
         if score.texts and score.item not in known:
@@ -138,43 +136,33 @@ def own_lms(base: Side, pair: Compared) -> KeptMetric | None:
     return KeptMetric(base.result.benchmark, rows[0]) if rows else None
 
 
-def other_lms(base: Side, after: Side, settings: Settings) -> KeptMetric | None:
+def other_lms(trio: Trio, settings: Settings) -> KeptMetric | None:
     """From the run with most items that has one."""
-    return _kept(base, after, lambda kind: catalog.shape(kind).modelling, settings)
+    return _kept_metric(trio, settings, lambda kind: catalog.shape(kind).modelling, None)
 
 
-def fact_agreement(base: Side, after: Side, settings: Settings) -> KeptMetric | None:
+def fact_agreement(trio: Trio, settings: Settings) -> KeptMetric | None:
     """With facts about the mitigation's own attribute; those about another are left out."""
-    card = mitigation_of(after)
-    own = card.attribute if card else ""
-    return _kept(base, after, lambda kind: AGREEMENT if kind == FACT else "", settings, own)
+    of_kind = {FACT: AGREEMENT}
+    return _kept_metric(trio, settings, lambda kind: of_kind.get(kind, ""), trio.card.attribute)
 
 
-def _kept(
-    base: Side,
-    after: Side,
-    metric: Callable[[str], str],
-    settings: Settings,
-    attribute: str | None = None,
+def _kept_metric(
+    trio: Trio, settings: Settings, metric: Callable[[str], str], attribute: str | None
 ) -> KeptMetric | None:
     """The overall difference of a metric, named by the kind of result that has it; of items of an
     attribute only, where one is named."""
+    # Of several that may stand in one column the first is taken.
+    others = {str(store.conditions(run.result)): run for run in [*_beside(trio.after)][::-1]}
     kept = [
         KeptMetric(first.result.benchmark, row)
-        for first, second in _measured_alike(base, after)
+        for first in _beside(trio.base)
         if (name := metric(first.result.kind))
+        and (second := others.get(str(store.conditions(first.result))))
         for row in _overall(first, second, settings, attribute)
         if row.name == name
     ]
     return max(kept, key=lambda each: (each.difference.n, each.benchmark), default=None)
-
-
-def _measured_alike(base: Side, after: Side) -> Iterator[tuple[Run, Run]]:
-    """Runs of both models that may stand in one column."""
-    others = list(_beside(after))
-    for first in _beside(base):
-        alike = (run for run in others if store.measured_alike(first.result, run.result))
-        yield from ((first, second) for second in islice(alike, 1))
 
 
 def _beside(side: Side) -> Iterator[Run]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from stereometer.core.shapes.differences import Closeness
 from stereometer.core.shapes.verdicts import NULL_VALUE
@@ -28,7 +28,7 @@ LEGEND = (
 def pieces(judged: Mitigated) -> Iterator[Piece]:
     """The verdict and what it rests on, before everything that differs."""
     yield line(f" · {about(judged)}", bold=f"\n{headline(judged)}")
-    yield from (line(f"  - {claim}") for claim in claims(judged))
+    yield from (line(f"  - {claim}") for claim in (*reached(judged), *cost(judged)))
     yield effects(judged)
     yield line("\nThe same, by whether items have a word of the lists:")
     yield leaks(judged)
@@ -36,22 +36,19 @@ def pieces(judged: Mitigated) -> Iterator[Piece]:
 
 
 def headline(judged: Mitigated) -> str:
-    return f"{judged.after}: {conclusion(judged)}"
-
-
-def conclusion(judged: Mitigated) -> str:
     """The verdict, what moved, and what fell beyond noise with it."""
-    parts = "; ".join((*map(_moved, judged.targeted), *_fallen(judged)))
-    return f"{judged.verdict}: {parts}" if judged.verdict else "no verdict"
+    parts = "; ".join((*map(_move, judged.targeted), *_losses(judged)))
+    said = f"{judged.verdict}: {parts}" if judged.verdict else "no verdict"
+    return f"{judged.after}: {said}"
 
 
-def _moved(effect: Effect) -> str:
+def _move(effect: Effect) -> str:
     base = effect.from_base
     where = f" in {slice_name(effect.slice)}" if effect.slice else ""
-    return f"{_called(effect)}{where} {base.first:.1f} to {base.second:.1f}"
+    return f"{_metric(effect)}{where} {base.first:.1f} to {base.second:.1f}"
 
 
-def _fallen(judged: Mitigated) -> Iterator[str]:
+def _losses(judged: Mitigated) -> Iterator[str]:
     for name, kept in (("lms", judged.lms), ("facts", judged.definitional)):
         if kept is not None and kept.difference.high < 0:
             row = kept.difference
@@ -65,18 +62,16 @@ def about(judged: Mitigated) -> str:
     return f"{judged.method}{of} on {judged.before}{beside}"
 
 
-def claims(judged: Mitigated) -> Iterator[str]:
-    """What was measured, most important first."""
-    yield from reached(judged)
-    yield from cost(judged)
-
-
 def reached(judged: Mitigated) -> Iterator[str]:
     """The effect that was aimed at, beside the control's."""
     for effect in judged.targeted:
-        yield _targeted(effect)
-        if effect.of_control and effect.from_control:
-            yield _beside(effect.of_control, effect.from_control)
+        yield _target_sentence(effect)
+        if (control := effect.of_control) and (nearer := effect.from_control):
+            yield (
+                f"The control is {abs(control.second - NULL_VALUE):.1f} points from 50. The "
+                f"mitigated model's distance differs from that by {_change(nearer)}, "
+                f"{p_words(nearer.p)}."
+            )
 
 
 def cost(judged: Mitigated) -> Iterator[str]:
@@ -95,26 +90,19 @@ def cost(judged: Mitigated) -> Iterator[str]:
     yield from judged.notes
 
 
-def _targeted(effect: Effect) -> str:
+def _target_sentence(effect: Effect) -> str:
     base = effect.from_base
     first, second = (abs(value - NULL_VALUE) for value in (base.first, base.second))
-    power = f"A change of {_called(effect)} by {_seen(effect)} could have been seen."
+    power = f"A change of {_metric(effect)} by {_detectable(effect)} could have been seen."
     if effect.detectable is None:
         power = "Nothing varies, so what could have been seen is not known."
     return (
-        f"{_called(effect)} in {slice_name(effect.slice)} is {first:.1f} points from 50 before and "
+        f"{_metric(effect)} in {slice_name(effect.slice)} is {first:.1f} points from 50 before and "
         f"{second:.1f} after: {_change(base)}, {p_words(base.p)}. {power}"
     )
 
 
-def _beside(control: Closeness, nearer: Closeness) -> str:
-    return (
-        f"The control is {abs(control.second - NULL_VALUE):.1f} points from 50. The mitigated "
-        f"model's distance differs from that by {_change(nearer)}, {p_words(nearer.p)}."
-    )
-
-
-def _seen(effect: Effect) -> str:
+def _detectable(effect: Effect) -> str:
     return "not known" if effect.detectable is None else f"{effect.detectable:.1f}"
 
 
@@ -162,33 +150,38 @@ def _change(closeness: Closeness | None) -> str:
     return signed_interval(closeness.change, closeness.low, closeness.high)
 
 
+COLUMNS: Mapping[str, Callable[[Effect], str]] = {
+    "n": lambda effect: str(effect.n),
+    "before": lambda effect: f"{effect.from_base.first:.1f}",
+    "after": lambda effect: f"{effect.from_base.second:.1f}",
+    "nearer (-)": lambda effect: _change(effect.from_base),
+    "p": lambda effect: p_words(effect.from_base.p),
+    "could be seen": lambda effect: _detectable(effect),
+    "control": lambda effect: f"{effect.of_control.second:.1f}" if effect.of_control else "",
+    "nearer than control (-)": lambda effect: _change(effect.from_control),
+}
+"""Titles, and what stands there of an effect."""
+OF_CONTROL = ("control", "nearer than control (-)")
+
+
 def effects(judged: Mitigated) -> Table:
     """The targeted domain first, then side effects."""
-    titles = ["n", "before", "after", "nearer (-)", "p", "could be seen"]
-    titles += ["control", "nearer than control (-)"] if judged.control else []
+    titles = [title for title in COLUMNS if judged.control or title not in OF_CONTROL]
     rows = [("targeted", effect) for effect in judged.targeted]
     rows += [("side effect", effect) for effect in judged.side_effects]
     columns = (text(""), text(""), text("metric"), *map(number, titles), text("says"))
-    return Table(columns, tuple(_cells(role, effect, judged) for role, effect in rows))
+    cells = (
+        (
+            *(text(role), text(slice_name(effect.slice)), text(_metric(effect))),
+            *(number(COLUMNS[title](effect)) for title in titles),
+            text(says(effect, judged.control is not None)),
+        )
+        for role, effect in rows
+    )
+    return Table(columns, tuple(cells))
 
 
-def _cells(role: str, effect: Effect, judged: Mitigated) -> tuple[Cell, ...]:
-    base, control = effect.from_base, effect.of_control
-    values = [
-        str(effect.n),
-        f"{base.first:.1f}",
-        f"{base.second:.1f}",
-        _change(base),
-        p_words(base.p),
-        _seen(effect),
-    ]
-    if judged.control:
-        values += [f"{control.second:.1f}" if control else "", _change(effect.from_control)]
-    head = (text(role), text(slice_name(effect.slice)), text(_called(effect)))
-    return (*head, *map(number, values), text(says(effect, judged.control is not None)))
-
-
-def _called(effect: Effect) -> str:
+def _metric(effect: Effect) -> str:
     """As tables head it: `preference` for `pair_preference`."""
     return effect.name.rpartition("_")[2]
 
@@ -201,28 +194,23 @@ def says(effect: Effect, has_control: bool) -> str:
 
 def leaks(judged: Mitigated) -> Table:
     """The effects on items that share a word with the lists, and on the others."""
-    has_lms = any(part.lms for part in judged.parts)
-    has_control = judged.control is not None
-    titles = ["n", "before", "after", "nearer (-)", "could be seen"]
-    titles += ["nearer than control (-)"] if has_control else []
-    titles += ["change of lms"] if has_lms else []
-    columns = (text("items"), text(""), *map(number, titles), text("says"))
-    rows = (row for part in judged.parts for row in _part_rows(part, has_control, has_lms))
+    left_out = ("p", "control") if judged.control else ("p", *OF_CONTROL)
+    titles = [title for title in COLUMNS if title not in left_out]
+    lms = ["change of lms"] if any(part.lms for part in judged.parts) else []
+    columns = (text("items"), text(""), *map(number, (*titles, *lms)), text("says"))
+    rows: list[tuple[Cell, ...]] = []
+    for part in judged.parts:
+        for effect in part.effects:
+            values = [COLUMNS[title](effect) for title in titles]
+            values += [_lms_change(part, effect)] if lms else []
+            head = (text(part.part), text(slice_name(effect.slice)))
+            says_ = says(effect, judged.control is not None)
+            rows.append((*head, *map(number, values), text(says_)))
+        for row in part.withheld:
+            values = [str(row.n), *[""] * (len(titles) + len(lms) - 1)]
+            head = (text(part.part), text(slice_name(row.slice)))
+            rows.append((*head, *map(number, values), text(f"not compared, {row.why}")))
     return Table(columns, tuple(rows))
-
-
-def _part_rows(part: ItemsPart, has_control: bool, has_lms: bool) -> Iterator[tuple[Cell, ...]]:
-    for effect in part.effects:
-        base = effect.from_base
-        values = [str(effect.n), f"{base.first:.1f}", f"{base.second:.1f}", _change(base)]
-        values += [_seen(effect), *([_change(effect.from_control)] if has_control else [])]
-        values += [_lms_change(part, effect)] if has_lms else []
-        head = (text(part.part), text(slice_name(effect.slice)))
-        yield (*head, *map(number, values), text(says(effect, has_control)))
-    for row in part.withheld:
-        blanks = [""] * (4 + has_control + has_lms)
-        head = (text(part.part), text(slice_name(row.slice)))
-        yield (*head, *map(number, [str(row.n), *blanks]), text(f"not compared, {row.why}"))
 
 
 def _lms_change(part: ItemsPart, effect: Effect) -> str:

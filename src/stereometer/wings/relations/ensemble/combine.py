@@ -9,11 +9,13 @@ from typing import Annotated, Any
 from stereometer.core.errors import UsageError
 from stereometer.core.gate.early_stop import holding
 from stereometer.core.options import Coverage, Out, Require, Resamples, Seed, verb
+from stereometer.core.results_view import results
 from stereometer.core.runs import store
 from stereometer.core.runs.execute import execute
 from stereometer.core.runs.job import versions
 from stereometer.core.runs.stored import Run, Stored, folders_of, runs_alike
 from stereometer.core.shapes.shape import Contrast
+from stereometer.core.show.view import View, line
 from stereometer.core.types import (
     Estimate,
     Job,
@@ -24,7 +26,6 @@ from stereometer.core.types import (
     Variant,
     digest_of,
 )
-from stereometer.wings.relations import view as views
 from stereometer.wings.relations.ensemble import rules
 from stereometer.wings.relations.ensemble.rules import Combination, Combine, Weights, weights_for
 
@@ -54,19 +55,18 @@ class Members:
 def load_members(stored: Sequence[Stored]) -> Members:
     if len(folders_of(stored)) < 2:
         raise UsageError(
-            "An ensemble needs at least two runs. It combines their stored scores. "
-            "Name their folders."
+            "An ensemble needs at least two runs. It combines their scores. Name their folders."
         )
     runs = runs_alike(stored)
-    results = [run.result for run in runs]
-    first, shape = results[0], runs[0].shape
+    every = [run.result for run in runs]
+    first, shape = every[0], runs[0].shape
     if not isinstance(shape, Contrast):
         raise UsageError(
             f"{first.model} was measured with {first.measure}, which scores neither CATs "
             "nor pairs. An ensemble weighs scores of candidates. Name runs on CATs or pairs."
         )
     scores = [{score.item: score for score in run.read()} for run in runs]
-    names = store.labels(results)
+    names = store.labels(every)
     for name, member in zip(names, scores, strict=True):
         if member.keys() != scores[0].keys():
             raise UsageError(
@@ -74,7 +74,7 @@ def load_members(stored: Sequence[Stored]) -> Members:
                 "One of the runs is damaged. Run it again."
             )
         _check_scores(name, first.measure, shape.candidates, list(member.values()))
-    return Members(results, names, scores, shape)
+    return Members(every, names, scores, shape)
 
 
 def _check_scores(
@@ -97,11 +97,13 @@ def _check_scores(
 class Ensemble(Run):
     """A run made of others."""
 
-    view = views.ensemble
-
-    @property
-    def weights(self) -> dict[str, dict[str, float]]:
-        return mean_weights(self.result)
+    def view(self, slices: bool = False) -> View:
+        """The result, and the weights of its members."""
+        weights = (
+            line(f"weights, {task}: {', '.join(f'{name} {of:.4g}' for name, of in each.items())}")
+            for task, each in mean_weights(self.result).items()
+        )
+        return View(parts=(results([self.result], slices), *weights))
 
 
 @verb
@@ -133,25 +135,29 @@ def ensemble(
     settings = Settings(_variant(members, variant), seed, resamples, coverage=coverage)
     if folds < 2:
         raise UsageError(
-            f"--folds {folds} is too few. A term must be scored with weights fitted on others. "
-            "Choose 2 or more."
+            f"--folds is {folds}. A term is scored with weights fitted on others. Choose 2 or more."
         )
     fixed = parse_weights(weights, members) if weights else None
-    rule = (
-        _paper(members, fixed)
-        if settings.variant == "paper"
-        else _linear(members, fixed, folds, seed)
-    )
+    is_paper = settings.variant == "paper"
+    rule = _paper(members, fixed) if is_paper else _linear(members, fixed, folds, seed)
     card = _card(members, name, settings, folds, fixed)
-    rows = rules.aligned(members.scores)
+    rows = [tuple(member[item] for member in members.scores) for item in members.scores[0]]
     if all(rules.missing(row, members.names) for row in rows):
         raise UsageError(
-            "No item was answered by all members. There is nothing to combine. "
-            "See why in their results."
+            "No item was answered by all members. Nothing can be combined. See their results."
         )
-    combined, shape = rules.combined(rows, members.names, rule), members.shape
+    combined, shape, first = rules.combined(rows, members.names, rule), members.shape, members.first
     job = Job(
-        plan=_plan(members.first, card, settings),
+        plan={
+            "benchmark": first.benchmark,
+            "data": first.data["digest"],
+            "measure": first.measure,
+            "model": card.name,
+            "identity": card.identity,
+            "scoring": "combined",
+            "limit": first.settings["limit"],
+            **asdict(settings),
+        },
         kind=shape.name,
         source=lambda: combined.scores,
         summarize=lambda scores: shape.summarize(scores, settings),
@@ -191,11 +197,11 @@ def _paper(members: Members, fixed: Weights | None) -> Combine:
             f"The authors' rule adds up probabilities, and {measure} gives none. It is for "
             f"{' and '.join(PAPER_MEASURES)}. Use runs of the variant sound."
         )
-    weights = fixed if fixed is not None else _released(members)
+    weights = fixed if fixed is not None else _authors_weights(members)
     return lambda rows: rules.winners(members.shape, rows, weights)
 
 
-def _released(members: Members) -> Weights:
+def _authors_weights(members: Members) -> Weights:
     tables = []
     for result in members.results:
         known = weights_for(result.model, str(result.model_card.get("family", "")))
@@ -210,46 +216,23 @@ def _released(members: Members) -> Weights:
 
 def parse_weights(texts: Sequence[str], members: Members) -> Weights:
     """`intrasentence=1,10000,10000` for each task, the numbers in the order of the runs."""
-    weights: dict[str, list[float]] = {}
-    for text in texts:
-        task, _, numbers = text.partition("=")
-        values = [_number(number, text) for number in numbers.split(",")]
-        if task not in members.tasks:
-            raise UsageError(
-                f"--weights '{text}' names no task of these runs. Their tasks are "
-                f"{', '.join(members.tasks)}. Name one of them."
-            )
-        if len(values) != len(members.names) or not sum(values):
-            raise UsageError(
-                f"--weights '{text}' has {len(values)} numbers for {len(members.names)} runs, or "
-                "all are 0. Give one number for each run, in order, and at least one above 0."
-            )
-        if task in weights:
-            raise UsageError(
-                f"--weights names {task} twice. It is not clear which numbers are meant. "
-                "Give --weights once for each task."
-            )
-        weights[task] = values
-    absent = [task for task in members.tasks if task not in weights]
-    if absent:
+    pairs = [text.partition("=")[::2] for text in texts]
+    try:
+        weights = {task: [float(number) for number in words.split(",")] for task, words in pairs}
+    except ValueError:
+        weights = {}
+    fitting = all(
+        len(values) == len(members.names) and sum(values) and 0 <= min(values) <= max(values) < 1e12
+        for values in weights.values()
+    )
+    if not fitting or sorted(task for task, _ in pairs) != sorted(members.tasks) or not weights:
+        example = ",".join("1" for _ in members.names)
         raise UsageError(
-            f"--weights leaves out {', '.join(absent)}. Every task of the runs needs weights. "
-            "Give --weights once for each."
+            f"--weights {' '.join(texts)} does not fit these runs. Each of their tasks takes "
+            f"{len(members.names)} numbers from 0 up, one above 0, in the order of the runs. Write "
+            f"{' '.join(f'--weights {task}={example}' for task in members.tasks)}."
         )
     return weights
-
-
-def _number(text: str, whole: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < 1e12:
-        raise UsageError(
-            f"--weights '{whole}' is not understood. Write a task, = and numbers from 0 up. For "
-            "instance intrasentence=1,2."
-        )
-    return value
 
 
 # --------------------------------------------------------------------------------------- the result
@@ -273,33 +256,12 @@ def _card(
         chosen |= {"folds": folds, "seed": settings.seed}
     if fixed is not None:
         chosen["given"] = {task: list(numbers) for task, numbers in fixed.items()}
-    equal = (
-        " Pairs have no unrelated candidate to fit weights on: all members weigh the same."
-        if members.shape.unrelated is None and (fixed is None or settings.variant == "paper")
-        else ""
-    )
-    note = f"Ensemble of {', '.join(members.names)}: {rule}.{equal}"
-    return ModelCard(
-        name,
-        "ensemble",
-        "ensemble@1",
-        digest_of(inputs),
-        settings={"rule": rule, **chosen},
-        notes=(note,),
-    )
-
-
-def _plan(first: Result, card: ModelCard, settings: Settings) -> dict[str, Any]:
-    return {
-        "benchmark": first.benchmark,
-        "data": first.data["digest"],
-        "measure": first.measure,
-        "model": card.name,
-        "identity": card.identity,
-        "scoring": "combined",
-        "limit": first.settings["limit"],
-        **asdict(settings),
-    }
+    note = f"Ensemble of {', '.join(members.names)}: {rule}."
+    if members.shape.unrelated is None and (fixed is None or settings.variant == "paper"):
+        note += " Pairs have no unrelated candidate to fit weights on: all members weigh the same."
+    chosen = {"rule": rule, **chosen}
+    about = (name, "ensemble", "ensemble@1", digest_of(inputs))
+    return ModelCard(*about, settings=chosen, notes=(note,))
 
 
 def _result(

@@ -51,11 +51,6 @@ class Combination:
     fitted: tuple[TaskWeights, ...]
 
 
-def aligned(members: Sequence[Mapping[str, Score]]) -> list[Row]:
-    """Each item's score from every member."""
-    return [tuple(member[item] for member in members) for item in members[0]]
-
-
 def missing(row: Sequence[Score], names: Sequence[str]) -> str | None:
     silent = [name for name, score in zip(names, row, strict=True) if score.skipped is not None]
     return f"not answered by {' and '.join(silent)}" if silent else None
@@ -83,7 +78,7 @@ def combined(rows: Sequence[Row], names: Sequence[str], combine: Combine) -> Com
     return Combination(tuple(scores), joined.fitted)
 
 
-def _valued(row: Sequence[Score], values: Mapping[str, float]) -> Score:
+def _with_values(row: Sequence[Score], values: Mapping[str, float]) -> Score:
     return replace(row[0], values=dict(values), derived={})
 
 
@@ -101,7 +96,7 @@ def linear(
     for task, of_task in _by_task(shape, rows).items():
         if fixed is not None or shape.unrelated is None:
             weights = np.array(np.ones(len(of_task[0])) if fixed is None else fixed[task])
-            scores += _scored(of_task, of_task, weights / weights.sum())
+            scores += _score(of_task, of_task, weights / weights.sum())
             fitted.append(TaskWeights(task, (), tuple(map(float, weights / weights.sum()))))
             continue
         for part in parts:
@@ -109,24 +104,19 @@ def linear(
             seen = [row for row in of_task if shape.term(row[0]) not in part]
             if held and seen:
                 weights = fit(*_comparisons(shape, seen))
-                scores += _scored(held, seen, weights)
+                scores += _score(held, seen, weights)
                 names = tuple(sorted({shape.term(row[0]) for row in held}))
                 fitted.append(TaskWeights(task, names, tuple(map(float, weights))))
     return Combination(tuple(scores), tuple(fitted))
 
 
 def _by_task(shape: Contrast, rows: Sequence[Row]) -> dict[str, list[Row]]:
-    tasks: dict[str, list[Row]] = {}
-    for row in rows:
-        tasks.setdefault(shape.task(row[0]), []).append(row)
-    return tasks
+    tasks = dict.fromkeys(shape.task(row[0]) for row in rows)
+    return {task: [row for row in rows if shape.task(row[0]) == task] for task in tasks}
 
 
 def parts_of(terms: Sequence[tuple[str, str]], folds: int, seed: int) -> list[frozenset[str]]:
-    """Target terms dealt at random into parts, domain by domain.
-
-    Each part has some of every domain.
-    """
+    """Target terms dealt at random into parts, which have some of every domain."""
     dealt = sorted(terms, key=lambda term: (term[0], digest_of([seed, *term])))
     order = list(dict.fromkeys(term for _, term in dealt))
     return [frozenset(order[part::folds]) for part in range(min(folds, len(order)))]
@@ -139,12 +129,12 @@ def _values(rows: Sequence[Row]) -> Floats:
     )
 
 
-def _scored(rows: Sequence[Row], seen: Sequence[Row], weights: Floats) -> list[Score]:
+def _score(rows: Sequence[Row], seen: Sequence[Row], weights: Floats) -> list[Score]:
     """Rows standardised as `seen` are, then weighed."""
     mean, spread = _standard(seen)
     totals = ((_values(rows) - mean) / spread) @ weights
     return [
-        _valued(row, dict(zip(row[0].values, map(float, total), strict=True)))
+        _with_values(row, dict(zip(row[0].values, map(float, total), strict=True)))
         for row, total in zip(rows, totals, strict=True)
     ]
 
@@ -156,10 +146,7 @@ def _standard(rows: Sequence[Row]) -> tuple[Floats, Floats]:
 
 
 def _comparisons(shape: Contrast, rows: Sequence[Row]) -> tuple[Floats, Floats]:
-    """Standardised meaningful minus unrelated, two per row, and what each weighs.
-
-    Every target term weighs the same, as in lms.
-    """
+    """Standardised meaningful minus unrelated, two per row; every target term weighs the same."""
     values = _values(rows) / _standard(rows)[1]
     by_name = dict(zip(rows[0][0].values, np.moveaxis(values, 1, 0), strict=True))
     unrelated = by_name[str(shape.unrelated)]
@@ -170,10 +157,7 @@ def _comparisons(shape: Contrast, rows: Sequence[Row]) -> tuple[Floats, Floats]:
 
 
 def fit(differences: Floats, shares: Floats) -> Floats:
-    """Weights from 0 up, adding up to 1, with the least logistic loss over the comparisons.
-
-    Those should come out positive.
-    """
+    """Weights from 0 up, adding up to 1, with the least logistic loss over the comparisons."""
     from scipy.optimize import minimize
 
     def loss(weights: Floats) -> tuple[float, Floats]:
@@ -204,7 +188,7 @@ def winners(shape: Contrast, rows: Sequence[Row], weights: Weights) -> Combinati
             shares = {name: read(value) for name, value in score.values.items()}
             for name, gain in gains(shares, weight).items():
                 total[name] += gain
-        scores.append(_valued(row, total))
+        scores.append(_with_values(row, total))
     fitted = tuple(TaskWeights(task, (), tuple(weights[task])) for task in readings)
     return Combination(tuple(scores), fitted)
 
@@ -220,10 +204,7 @@ def gains(values: Mapping[str, float], weight: float) -> dict[str, float]:
 
 
 def _reading(task: str, rows: Sequence[Row]) -> list[Callable[[float], float]]:
-    """How each member's numbers become probabilities.
-
-    Those that already are probabilities stay as they are (decision 3).
-    """
+    """How each member's numbers become probabilities, where they are not yet (decision 3)."""
     inverse = expit if task == "intersentence" else exp
     return [
         float
@@ -245,9 +226,7 @@ def released_weights() -> Mapping[str, tuple[str, Mapping[str, float]]]:
 
 
 def weights_for(name: str, family: str) -> Mapping[str, float] | None:
-    """The authors' weights, by task, of a system they name, else of its family; None if neither is
-    known."""
+    """By task, of a system that the authors name, else of its family; None if neither is known."""
     table = released_weights()
-    if name in table:
-        return table[name][1]
-    return next((weights for of, weights in table.values() if of == family), None)
+    known = (weights for of, weights in table.values() if of == family)
+    return table[name][1] if name in table else next(known, None)
