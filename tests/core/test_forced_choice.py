@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.core import catalog
-from stereometer.core.asking.forced_choice import ChoiceOptions, prompt
+from stereometer.core.asking.forced_choice import ChoiceOptions
 from stereometer.core.asking.habits import first_position
 from stereometer.core.asking.reading import read
+from stereometer.core.asking.wordings import wording
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.runs.execute import execute, opened_cache
 from stereometer.core.runs.measure import job_for
@@ -135,6 +136,7 @@ def test_what_is_not_answered_is_counted(tmp_path: Path) -> None:
     assert one.n + sum(one.skipped.values()) == one.asked == 400
 
 
+WORDED = wording("sentence", "1")
 ANIMALS = ["A cat sat.", "The dog ran."]
 PEOPLE = ["It is hers.", "A man is not busy today."]
 SKILLS = ["I can't swim well.", "I can't read well."]
@@ -166,16 +168,16 @@ SKILLS = ["I can't swim well.", "I can't read well."]
     ],
 )
 def test_reading_a_choice(options: list[str], end: str, found: str, texts: list[str]) -> None:
-    given_ = [read(Answer((), text, end), options) for text in texts]
+    given_ = [read(Answer((), text, end), options, WORDED) for text in texts]
     assert [one.get("position", one.get("skipped")) for one in given_] == [found] * len(texts)
 
 
 @pytest.mark.long
 @given(st.text(max_size=40), st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
 def test_every_answer_is_a_position_or_a_reason(text: str, first: str, second: str) -> None:
-    found = read(Answer((), text, "stop"), [first, second])
+    found = read(Answer((), text, "stop"), [first, second], WORDED)
     assert ("position" in found) != ("skipped" in found)
-    assert first in prompt("sentence", first, second)
+    assert first in WORDED.question({"first": first, "second": second})
 
 
 def conversing(template: str) -> Talker:

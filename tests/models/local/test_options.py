@@ -54,9 +54,10 @@ def test_company_changes_no_option_and_no_text(zoo: Zoo) -> None:
     options = common(backend)
     weighed = [Options(f"The cat {end}", options=options) for end in ("sat", "", "on the mat")]
     written = [Generate(request.prompt, max_tokens=4) for request in weighed]
-    every: dict[str, Any] = {request.key: request for request in (*weighed, *written)}
+    asked: list[Any] = [*weighed, *written]
+    every = {request.key: request for request in asked}
     together = dict(writer.answer(every))
-    for request in (*weighed, *written):
+    for request in asked:
         alone = dict(writer.answer({request.key: request}))[request.key]
         assert together[request.key].text == alone.text
         assert together[request.key].column("logprob").tolist() == pytest.approx(

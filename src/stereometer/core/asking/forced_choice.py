@@ -13,16 +13,22 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from stereometer.core.asking.conversation import Conversation, filled_in
+from stereometer.core.asking.conversation import Conversation
 from stereometer.core.asking.habits import (
     chosen,
     first_position,
+    neutral_share,
     order_agreement,
     withheld,
 )
 from stereometer.core.asking.reading import read
+<<<<<<< HEAD
 from stereometer.core.asking.wordings import FIRST, wording
 from stereometer.core.methods.declared import OURS, Bound, answers_of
+=======
+from stereometer.core.asking.wordings import FIRST, Wording, wording
+from stereometer.core.methods.declared import Bound, Declared, answers_of
+>>>>>>> 777d69c9 (Candidates are weighed by probability, rated by themselves, and asked in six wordings)
 from stereometer.core.types import (
     Backend,
     Estimate,
@@ -30,6 +36,7 @@ from stereometer.core.types import (
     Generate,
     Method,
     Notes,
+    Request,
     Requests,
     Score,
     Settings,
@@ -38,6 +45,7 @@ from stereometer.core.types import (
     Variant,
     digest_of,
 )
+from stereometer.core.types.names import NEUTRAL, WORDING
 
 MOST_TOKENS = 8
 WITHIN, ACROSS = "sentence", "next-sentence"
@@ -47,14 +55,6 @@ Comparison = tuple[str, str]
 """Two candidates by name, in the order in which they are compared."""
 
 
-def template(name: str) -> str:
-    return wording(name, FIRST).template()
-
-
-def prompt(name: str, first: str, second: str, context: str = "") -> str:
-    return filled_in(template(name), {"first": first, "second": second, "context": context})
-
-
 @dataclass(frozen=True)
 class ChoiceOptions:
     """How candidates are put to the model."""
@@ -62,6 +62,15 @@ class ChoiceOptions:
     chat: bool | None = None
     """As messages of a conversation; by default wherever the model has a chat template."""
     system: str = ""
+    wording: str = FIRST
+    neutral: bool = False
+    """Whether a third option prefers neither."""
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """What the name of a measure says of them, where they make another number."""
+        worded = () if self.wording == FIRST else (f"{WORDING}{self.wording}",)
+        return (*worded, *((NEUTRAL,) if self.neutral else ()))
 
 
 @dataclass(frozen=True)
@@ -74,25 +83,31 @@ class Presentation:
     """What the candidates follow; None where they stand alone."""
     summarize: Callable[[Iterable[Score], Settings], list[Estimate]]
 
+    @property
+    def comparisons(self) -> list[Comparison]:
+        return list(combinations(self.candidates, 2))
+
 
 @dataclass(frozen=True)
-class ForcedChoice(Bound):
+class PairedChoice(Bound):
     """Candidates of an item, two at a time, in both orders."""
 
     name: str
     shown: Presentation
     conversation: Conversation
+    wording: str = FIRST
+    neutral: bool = False
 
     @property
     def recorded(self) -> dict[str, Any]:
         """What a result records of the asking."""
-        prompts = digest_of([template(name) for name in (ACROSS, WITHIN)])[:16]
-        asking = {"temperature": 0.0, "max_tokens": MOST_TOKENS, "prompts": prompts}
+        worded = [wording(task, self.wording).template(self.neutral) for task in (ACROSS, WITHIN)]
+        asking = {"prompts": digest_of(worded)[:16], **self.read_as}
         return {"chat": self.conversation.chat} | asking | self.conversation.recorded
 
     @property
-    def comparisons(self) -> list[Comparison]:
-        return list(combinations(self.shown.candidates, 2))
+    def read_as(self) -> Mapping[str, Any]:
+        return {}
 
     def items(self, items: Sequence[Any]) -> tuple[Sequence[Any], Notes]:
         return items, self.conversation.notes
@@ -102,35 +117,59 @@ class ForcedChoice(Bound):
             raise Skip(item.unscorable)
         return {
             f"{left}>{right}": [self._request(item, *pair) for pair in orders(left, right)]
-            for left, right in self.comparisons
+            for left, right in self.shown.comparisons
         }
 
+    def worded(self, item: Any) -> Wording:
+        across = self.shown.context(item) is not None
+        return wording(ACROSS if across else WITHIN, self.wording)
+
+    def fields(self, item: Any, first: str, second: str) -> dict[str, Any]:
+        """Of a request, whatever it asks of the answer."""
+        texts, context = self.shown.texts(item), self.shown.context(item) or ""
+        slots = {"first": texts[first], "second": texts[second], "context": context}
+        question = self.worded(item).question(slots, self.neutral)
+        return self.conversation.fields(question, f"{question}\nAnswer:")
+
+    def _request(self, item: Any, first: str, second: str) -> Request:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ForcedChoice(PairedChoice):
+    """What the model writes is read: it takes the first candidate, or the second."""
+
+    @property
+    def read_as(self) -> Mapping[str, Any]:
+        return {"temperature": 0.0, "max_tokens": MOST_TOKENS}
+
     def _request(self, item: Any, first: str, second: str) -> Generate:
-        texts, context = self.shown.texts(item), self.shown.context(item)
-        name = WITHIN if context is None else ACROSS
-        question = prompt(name, texts[first], texts[second], context or "")
-        asked = self.conversation.fields(question, f"{question}\nAnswer:")
         stop = () if self.conversation.chat else ("\n",)
-        return Generate(**asked, max_tokens=MOST_TOKENS, stop=stop)
+        return Generate(**self.fields(item, first, second), max_tokens=MOST_TOKENS, stop=stop)
 
     def score(self, item: Any, exchanged: Exchanged) -> Score:
-        """For each comparison the share of orders that chose the first; for each candidate its
-        share of all it was in."""
-        texts = self.shown.texts(item)
+        """For each comparison the share of orders that chose the first, where the neutral option is
+        half of one; for each candidate its share of all it was in."""
+        texts, worded = self.shown.texts(item), self.worded(item)
         readings: list[Mapping[str, str]] = []
         values: dict[str, float] = {}
-        for left, right in self.comparisons:
+        for left, right in self.shown.comparisons:
             comparison = f"{left}>{right}"
             answers = zip(orders(left, right), answers_of(exchanged, comparison), strict=True)
             both = [
-                read(answer, [texts[name] for name in pair]) | {"asked": ">".join(pair)}
+                read(answer, [texts[name] for name in pair], worded, self.neutral)
+                | {"asked": ">".join(pair)}
                 for pair, answer in answers
             ]
             readings += both
-            values[comparison] = sum(chosen(reading) == left for reading in both) / len(both)
+            values[comparison] = sum(map(self._points(left), both)) / len(both)
         reason = next((answer["skipped"] for answer in readings if "skipped" in answer), None)
-        shares = {} if reason else _shares(values, self.comparisons)
-        return Score(item.id, item.slices, shares, reason, item.texts, answers=tuple(readings))
+        won = {} if reason else shares(values)
+        return Score(item.id, item.slices, won, reason, item.texts, answers=tuple(readings))
+
+    @staticmethod
+    def _points(left: str) -> Callable[[Mapping[str, str]], float]:
+        return lambda answer: 0.5 if NEUTRAL in answer else float(chosen(answer) == left)
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         every = list(scores)
@@ -144,22 +183,24 @@ class ForcedChoice(Bound):
             withheld(estimate, decided[()], decided[_place(estimate.slice)])
             for estimate in estimates
         ]
-        return [*kept, first_position(every, settings), *decided.values()]
+        neutral = [neutral_share(every, settings)] if self.neutral else []
+        return [*kept, first_position(every, settings), *neutral, *decided.values()]
 
 
 def orders(left: str, right: str) -> tuple[Comparison, Comparison]:
     return (left, right), (right, left)
 
 
-def _shares(values: Mapping[str, float], comparisons: Sequence[Comparison]) -> dict[str, float]:
-    """Each candidate's share of the orders it was in; with three candidates the comparisons too,
-    which decide ss and lms."""
+def shares(values: Mapping[str, float]) -> dict[str, float]:
+    """From comparisons, each candidate's share of those it was in; with three candidates the
+    comparisons too, which decide ss and lms."""
     won: dict[str, list[float]] = {}
-    for left, right in comparisons:
-        won.setdefault(left, []).append(values[f"{left}>{right}"])
-        won.setdefault(right, []).append(1 - values[f"{left}>{right}"])
-    shares = {name: sum(parts) / len(parts) for name, parts in won.items()}
-    return shares | (dict(values) if len(comparisons) > 1 else {})
+    for comparison, value in values.items():
+        left, right = comparison.split(">")
+        won.setdefault(left, []).append(value)
+        won.setdefault(right, []).append(1 - value)
+    found = {name: sum(parts) / len(parts) for name, parts in won.items()}
+    return found | (dict(values) if len(values) > 1 else {})
 
 
 def _place(slice_: Slice) -> tuple[tuple[str, str], ...]:
@@ -171,18 +212,27 @@ def within(scores: Iterable[Score], slice_: Slice) -> list[Score]:
 
 
 @dataclass(frozen=True)
+<<<<<<< HEAD
 class ChoiceMethod(Method):
     """Forced choice on one kind."""
+=======
+class ChoiceMethod(Declared):
+    """A choice between the candidates of one kind."""
+>>>>>>> 777d69c9 (Candidates are weighed by probability, rated by themselves, and asked in six wordings)
 
     options: type[Any] = ChoiceOptions
     own_ties: bool = True
     in_words: bool = True
     shown: Presentation = field(kw_only=True)
+    choice: type[PairedChoice] = ForcedChoice
 
-    def bind(self, backend: Backend, variant: Variant, options: ChoiceOptions) -> ForcedChoice:
+    def bind(self, backend: Backend, variant: Variant, options: ChoiceOptions) -> PairedChoice:
         self.needed_way(backend, self.reads)
+        for task in (WITHIN, ACROSS):
+            wording(task, options.wording)
         conversation = Conversation.of(backend, options.chat, options.system, variant)
-        return ForcedChoice(self.label(), self.shown, conversation)
+        name = self.label(options=options.named)
+        return self.choice(name, self.shown, conversation, options.wording, options.neutral)
 
 
 def choice_method(kind: str, shown: Presentation) -> ChoiceMethod:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,36 @@ from stereometer.core.shapes.verdicts import NULL_VALUE
 from stereometer.core.show.numbers import number
 from stereometer.core.stats.clusters import clustered_percent
 from stereometer.core.stats.intervals import Floats, generator
-from stereometer.core.stats.means import effective
+from stereometer.core.stats.means import StudentMean, effective
 from stereometer.core.stats.tests import sign_interval, sign_test
 from stereometer.core.types import Estimate, Score, Settings, Slice
+from stereometer.core.types.names import NEUTRAL
 
 DECIDED_FLOOR = 0.5
 """Below this share of comparisons that come out the same in both orders there is no score."""
+<<<<<<< HEAD
 NUMBERS = "value low high interval p test p_adjusted tests verdict beyond_noise"
+=======
+LEAST_ITEMS = 2
+"""For a mean to have an interval."""
+NUMBERS = (
+    "value",
+    "low",
+    "high",
+    "interval",
+    "p",
+    "test",
+    "p_adjusted",
+    "tests",
+    "verdict",
+    "beyond_noise",
+)
+>>>>>>> 777d69c9 (Candidates are weighed by probability, rated by themselves, and asked in six wordings)
 """What an estimate without a score does not have."""
 
 
 def chosen(answer: Mapping[str, str]) -> str | None:
-    """The candidate that an answer chose."""
+    """The candidate that an answer chose; none of them where it took the neutral option."""
     if "position" not in answer:
         return None
     return answer["asked"].split(">")[int(answer["position"]) - 1]
@@ -95,10 +114,56 @@ def order_agreement(slice_: Slice, scores: Sequence[Score], settings: Settings) 
 def _agreeing(score: Score) -> list[float]:
     by_pair: dict[frozenset[str], list[str | None]] = {}
     for answer in score.answers:
-        if "position" in answer:
+        if "position" in answer or NEUTRAL in answer:
             asked = frozenset(answer["asked"].split(">"))
             by_pair.setdefault(asked, []).append(chosen(answer))
     return [float(names[0] == names[1]) for names in by_pair.values() if len(names) == 2]
+
+
+def neutral_share(scores: Sequence[Score], settings: Settings) -> Estimate:
+    """How many answers took the neutral option."""
+    taken = [
+        [float(NEUTRAL in answer) for answer in score.answers if "skipped" not in answer]
+        for score in scores
+    ]
+    return _rate("neutral_share", {}, taken, settings, None)
+
+
+def shares_held(name: str, scores: Sequence[Score], settings: Settings) -> Estimate:
+    """The mean of a share that is kept of every item, in percent."""
+    found = [[score.derived[name]] if name in score.derived else [] for score in scores]
+    return _rate(name, {}, found, settings, None)
+
+
+POSITION_EFFECT, OPTION_MASS, NEUTRAL_SHARE = "position_effect", "option_mass", "neutral_share"
+"""Kept of every item, and estimated."""
+
+
+def position_effect(scores: Sequence[Score], settings: Settings) -> Estimate:
+    """The mean log-odds of the first place, one value an item: what candidates add is cancelled."""
+    found = [score.derived.get(POSITION_EFFECT) for score in scores]
+    values = np.array([value for value in found if value is not None])
+    empty = Estimate(POSITION_EFFECT, {}, None, None, None, values.size, len(scores), 0, 0.0)
+    if values.size < LEAST_ITEMS:
+        return replace(empty, why=f"fewer than {LEAST_ITEMS} items")
+    mean = StudentMean.of(values)
+    low, high = mean.interval(settings.level)
+    side = "first" if mean.value > 0 else "second"
+    beyond = mean.p() < 1 - settings.level
+    says = f"prefers the {side} option" if beyond else "undecided"
+    return replace(
+        empty,
+        value=mean.value,
+        low=low,
+        high=high,
+        interval="t over items",
+        p=mean.p(),
+        test="t over items",
+        p_adjusted=mean.p(),
+        tests=1,
+        verdict=says,
+        beyond_noise=beyond,
+    )
 
 
 def _rate(
@@ -121,14 +186,35 @@ def _rate(
     return replace(empty, **share)
 
 
-def withheld(estimate: Estimate, *decided: Estimate) -> Estimate:
-    """Without a value where, overall or in its slice, most comparisons follow the position."""
-    share = min((agreed.value for agreed in decided if agreed.value is not None), default=100.0)
+def decided(slice_: Slice, scores: Sequence[Score], settings: Settings) -> Estimate:
+    """How many comparisons of ratings are no ties."""
+    rated = [
+        [value for name, value in score.derived.items() if name.startswith("rating ")]
+        for score in scores
+    ]
+    differ = [[float(left != right) for left, right in combinations(each, 2)] for each in rated]
+    return _rate("decided", slice_, differ, settings, None)
+
+
+FOLLOWS_POSITION = (
+    "only {share:.0f} % of the comparisons come out the same in both orders; "
+    "the rest follow the position, and their ties would look like 50"
+)
+
+
+def withheld(estimate: Estimate, *decided: Estimate, why: str = FOLLOWS_POSITION) -> Estimate:
+    """Without a value where, overall or in its slice, most comparisons decide nothing."""
+    share = min((each.value for each in decided if each.value is not None), default=100.0)
     if estimate.value is None or share >= 100 * DECIDED_FLOOR:
         return estimate
+<<<<<<< HEAD
     why = (
         f"only {share:.0f} % of the comparisons come out the same in both orders; "
         "the rest follow the position, and their ties would look like 50"
     )
     nothing: dict[str, Any] = dict.fromkeys(NUMBERS.split())
     return replace(estimate, **nothing, why=why)
+=======
+    nothing: dict[str, Any] = dict.fromkeys(NUMBERS)
+    return replace(estimate, **nothing, why=why.format(share=share))
+>>>>>>> 777d69c9 (Candidates are weighed by probability, rated by themselves, and asked in six wordings)

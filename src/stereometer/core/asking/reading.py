@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 
 from stereometer.core.asking.conversation import (
     EMPTY,
@@ -13,44 +15,73 @@ from stereometer.core.asking.conversation import (
     UNPARSED,
     heard,
 )
+from stereometer.core.asking.wordings import Wording
 from stereometer.core.methods.spans import common_start
 from stereometer.core.types import Answer
+from stereometer.core.types.names import NEUTRAL
 
-LETTERS = "AB"
 
-
-def read(answer: Answer, options: Sequence[str]) -> dict[str, str]:
-    """The position that was chosen, or why none was: an option's own words, or one letter and not
-    the other."""
+def read(
+    answer: Answer, options: Sequence[str], worded: Wording, neutral: bool = False
+) -> dict[str, str]:
+    """The position that was chosen, that neither was, or why nothing can be read: an option's own
+    words, or the letter of one and of no other."""
     record, end = heard(answer)
-    return record | ({"skipped": end} if end else _read(record["text"], options))
+    if end:
+        return record | {"skipped": end}
+    labels = worded.offered(neutral)
+    said = [*options, worded.without_label] if neutral else options
+    found = _read(record["text"], said, labels)
+    if found.get("position") == str(len(labels)) and neutral:
+        found = {NEUTRAL: "chosen"}
+    return record | found
 
 
-def _read(text: str, options: Sequence[str]) -> dict[str, str]:
-    plain = text.replace("’", "'")
+def _read(text: str, options: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
+    plain, signs = text.replace("’", "'"), Signs.of(tuple(labels))
     quoted = [at for at, option in enumerate(options, 1) if _quotes(_words(plain), _words(option))]
     if len(quoted) == 1 and not _quotes_both(
         _words(plain), [_words(option) for option in options], quoted[0] - 1
     ):
         return {"position": str(quoted[0])}
-    if REFUSALS.search(plain) and not OPENING.match(plain):
+    if REFUSALS.search(plain) and not signs.opening.match(plain):
         return {"skipped": REFUSED}
-    if small := SMALL.fullmatch(plain):
-        return {"position": str(LETTERS.index(small[1].upper()) + 1)}
-    letters = [match for match in LETTER.finditer(plain) if not _is_article(match, options)]
-    if len({match[0] for match in letters}) == 1 and not _is_denied(letters[0]):
-        return {"position": str(LETTERS.index(letters[0][0]) + 1)}
+    if small := signs.small.fullmatch(plain):
+        return {"position": signs.place(small[1])}
+    found = [match for match in signs.each.finditer(plain) if not _is_article(match, options)]
+    if len({signs.place(match[0]) for match in found}) == 1 and not _is_denied(found[0]):
+        return {"position": signs.place(found[0][0])}
     return {"skipped": UNPARSED if text.strip() else EMPTY}
 
 
-LETTER = re.compile(rf"(?<!\w)[{LETTERS}](?![\w'])")
-SMALL = re.compile(
-    rf"\W*(?:(?:the\s+)?(?:option|answer|choice|sentence|letter)\W+(?:is\W+)?)?([{LETTERS}])\W*",
-    re.IGNORECASE,
-)
-"""An answer that is a letter and nothing else may be written small."""
-OPENING = re.compile(rf"\W*[{LETTERS}]\W*(?:[.):\n]|$)")
-"""An answer that begins with a letter has answered, whatever it says after."""
+@dataclass(frozen=True)
+class Signs:
+    """How the labels of options look in an answer."""
+
+    labels: tuple[str, ...]
+    each: re.Pattern[str]
+    small: re.Pattern[str]
+    """An answer that is a label and nothing else may be written small."""
+    opening: re.Pattern[str]
+    """An answer that begins with a label has answered, whatever it says after."""
+
+    @classmethod
+    @cache
+    def of(cls, labels: tuple[str, ...]) -> Signs:
+        any_of = "|".join(map(re.escape, labels))
+        words = re.IGNORECASE if max(map(len, labels)) > 1 else 0  # a small letter is an article
+        of_option = r"(?:the\s+)?(?:option|answer|choice|sentence|letter|number)\W+(?:is\W+)?"
+        return cls(
+            labels,
+            re.compile(rf"(?<!\w)(?:{any_of})(?![\w'])", words),
+            re.compile(rf"\W*(?:{of_option})?({any_of})\W*", re.IGNORECASE),
+            re.compile(rf"\W*(?:{any_of})\W*(?:[.):\n]|$)", words),
+        )
+
+    def place(self, label: str) -> str:
+        return str([each.casefold() for each in self.labels].index(label.casefold()) + 1)
+
+
 QUOTED = 3
 """Words from which on the beginning of an option is that option; fewer are so only where they are
 all of it."""

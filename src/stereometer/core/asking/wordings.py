@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from stereometer.core.errors import UnknownName
 FIRST = "1"
 """The wording that is meant where none is named."""
 NEUTRAL_LINE = "{neutral}"
+LABEL = re.compile(r"^[^.:]+[.:]\s+")
+"""What stands before the words of an option."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,11 @@ class Wording:
     """What a model is to answer with; where there is a neutral option, that is the last."""
     neutral: str = ""
     """The line that offers the neutral option."""
+
+    @property
+    def without_label(self) -> str:
+        """What the neutral option says."""
+        return LABEL.sub("", self.neutral)
 
     def offered(self, neutral: bool = False) -> tuple[str, ...]:
         """The options, with the neutral one or without it."""

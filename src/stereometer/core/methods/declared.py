@@ -18,6 +18,67 @@ from stereometer.core.types import (
     Variant,
     WholeText,
 )
+<<<<<<< HEAD
+=======
+from stereometer.core.types.names import AFTER_FIRST, WITHIN_WORD, MeasureName
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A method as the catalog names it; what it becomes when bound to a model is the subclass's
+    `bind`."""
+
+    name: str
+    reads: str
+    needs: Needs = field(default_factory=dict)
+    version: str = "1"
+    variants: tuple[Variant, ...] = ("paper", "sound")
+    options: type[Any] = NoOptions
+    own_ties: bool = False
+    in_words: bool = False
+    setting: str = ""
+    manner: str = ""
+
+    @property
+    def kind(self) -> str:
+        return self.reads
+
+    @property
+    def source(self) -> str:
+        return SOURCES.get(self.name, "")
+
+    def label(
+        self,
+        backend: Backend | None = None,
+        asks: Iterable[str] = (),
+        within_word: bool = False,
+        options: tuple[str, ...] = (),
+    ) -> str:
+        """What `bind` calls a measure in results: with `after-first-token` where this model gives
+        no number for a text's first token and the requests that it `asks` need one."""
+        options = (WITHIN_WORD, *options) if within_word else options
+        if backend and not backend.abilities.first_token and WholeText.kind in asks:
+            options = (AFTER_FIRST, *options)
+        return str(MeasureName(self.name, self.version, options))
+
+    def way(self, backend: Backend, part: str) -> int | None:
+        """The number of the first alternative that the model can answer for a part of the
+        benchmark."""
+        able = backend.abilities.all
+        return next((at for at, needs in enumerate(self.needs[part]) if needs <= able), None)
+
+    def needed_way(self, backend: Backend, part: str) -> int:
+        """As `way`; raises where the model cannot be asked this."""
+        way = self.way(backend, part)
+        if way is not None:
+            return way
+        ways = " or ".join(" and ".join(sorted(needs)) for needs in self.needs[part])
+        where = f" on the {part} task" if len(self.needs) > 1 else ""
+        raise ModelError(
+            f"{backend.card.name} cannot answer {self.name}{where}. It needs {ways}; "
+            f"the model answers {backend.abilities}. Choose another measure."
+        )
+>>>>>>> 777d69c9 (Candidates are weighed by probability, rated by themselves, and asked in six wordings)
 
 
 @dataclass(frozen=True)
@@ -76,3 +137,48 @@ def answers_of(exchanged: Exchanged, name: str) -> list[Answer]:
 
 def scored(item: Item, values: Mapping[str, float]) -> Score:
     return Score(item.id, item.slices, values, texts=item.texts)
+<<<<<<< HEAD
+=======
+
+
+STEREOSET = "StereoSet, Nadeem et al. 2021"
+CROWS_PAIRS = "CrowS-Pairs, Nangia et al. 2020"
+SENSITIVITY = "SeT, Cao et al. 2022"
+BIAS_BENCH = "CrowS-Pairs as bias-bench computes it, Meade et al. 2022"
+RECOGNITION = "Detecting Hate Speech with GPT-3, Chiu et al. 2021"
+OURS = "not from a paper"
+
+SOURCES = {
+    "cat-likelihood": f"{STEREOSET}, Tables 4 and 6",
+    "cat-sum-likelihood": f"{OURS}: cat-likelihood, summed",
+    "cat-pseudo-likelihood": f"{STEREOSET}, Tables 5 and 7",
+    "cat-forced-choice": f"{OURS}: the items as questions",
+    "cat-graded-choice": f"{OURS}: the items as questions, read by probability",
+    "cat-isolated-rating": f"{OURS}: each candidate rated by itself",
+    "pair-likelihood": f"{CROWS_PAIRS}, Table 2",
+    "pair-random-masks-likelihood": f"{CROWS_PAIRS}, section 3",
+    "pair-all-masks-likelihood": f"{CROWS_PAIRS}, section 3",
+    "pair-modified-likelihood": f"{BIAS_BENCH}, for masked models",
+    "pair-sentence-likelihood": "CrowS-Pairs as lm-evaluation-harness computes it",
+    "pair-sentence-mean-likelihood": f"{BIAS_BENCH}, for causal models",
+    "pair-after-change-likelihood": f"{OURS}: the causal counterpart of pair-likelihood",
+    "pair-forced-choice": f"{OURS}: the items as questions",
+    "pair-graded-choice": f"{OURS}: the items as questions, read by probability",
+    "pair-isolated-rating": f"{OURS}: each candidate rated by itself",
+    "fact-likelihood": f"{OURS}: facts against their contradiction",
+    "set": f"{SENSITIVITY}, Tables 5 and 6",
+    "ilps": f"ILPS, Kurita et al. 2019; {SENSITIVITY}, Table 6",
+    "ilps-star": f"{SENSITIVITY}, Table 6",
+    "causal-set": f"{OURS}: SeT for causal models",
+    "causal-ilps": f"{OURS}: ILPS for causal models",
+    "ceat": f"CEAT, Guo and Caliskan 2021; {SENSITIVITY}, Table 6",
+    "ceat-two-group": "CEAT, Guo and Caliskan 2021",
+    "recognition-zero-shot": f"{RECOGNITION}, Table 1",
+    "recognition-one-shot": f"{RECOGNITION}, Table 2",
+    "recognition-few-shot-single": f"{RECOGNITION}, Table 3",
+    "recognition-few-shot-mixed": f"{RECOGNITION}, Tables 4 to 6",
+    "recognition-few-shot-mixed-instruction": f"{RECOGNITION}, Table 7",
+    "recognition-misspelling": f"{RECOGNITION}, Tables 22 and 23",
+    "survey": f"{OURS}: the survey of Cao et al. 2022, section 4, put to a model",
+}
+>>>>>>> 777d69c9 (Candidates are weighed by probability, rated by themselves, and asked in six wordings)

@@ -26,7 +26,36 @@ ORDER_AGREEMENT = Metric(
     "orders agree",
     about="How many comparisons come out the same in both orders, in percent.",
 )
-HABITS = (FIRST_POSITION, ORDER_AGREEMENT)
+POSITION_EFFECT = Metric(
+    "position_effect",
+    "log-odds of the first place",
+    0.0,
+    digits=2,
+    about="How much the first place adds to the log-odds of an option, whatever stands there.",
+)
+OPTION_MASS = Metric(
+    "option_mass",
+    "held by the options",
+    about="How much of the probability of what comes next the options hold, in percent.",
+)
+NEUTRAL_SHARE = Metric(
+    "neutral_share",
+    "neutral option",
+    about="How often the neutral option was taken, or its share of what the options hold.",
+)
+DECIDED = Metric(
+    "decided",
+    "ratings differ",
+    about="How many comparisons of two ratings have a higher one, in percent.",
+)
+HABITS = (
+    FIRST_POSITION,
+    ORDER_AGREEMENT,
+    POSITION_EFFECT,
+    OPTION_MASS,
+    NEUTRAL_SHARE,
+    DECIDED,
+)
 
 
 FEW_TERMS = 2
@@ -90,6 +119,8 @@ def _position(result: Result, prefix: str) -> Iterator[str]:
     """Forced choice: whether the place of an option decides, and whether both orders agree."""
     estimates = overall(result)
     first, agree = estimates.get("first_position"), estimates.get("order_agreement")
+    effect, mass = estimates.get("position_effect"), estimates.get("option_mass")
+    neutral, differ = estimates.get("neutral_share"), estimates.get("decided")
     if first is not None and first.value is not None:
         yield (
             f"{prefix}the first option is chosen {numbers.with_interval(first)} % of the time: "
@@ -97,3 +128,14 @@ def _position(result: Result, prefix: str) -> Iterator[str]:
         )
     if agree is not None and agree.value is not None:
         yield f"{prefix}both orders agree in {numbers.with_interval(agree)} % of the comparisons"
+    if effect is not None and effect.value is not None:
+        yield (
+            f"{prefix}the first place adds {numbers.with_interval(effect, 2)} to the log-odds "
+            f"of an option, which is taken off the preference: {effect.verdict}"
+        )
+    if mass is not None and mass.value is not None:
+        yield f"{prefix}the options hold {numbers.with_interval(mass)} % of the probability"
+    if neutral is not None and neutral.value is not None:
+        yield f"{prefix}the neutral option has {numbers.with_interval(neutral)} % of the answers"
+    if differ is not None and differ.value is not None:
+        yield f"{prefix}ratings differ in {numbers.with_interval(differ)} % of the comparisons"

@@ -192,7 +192,7 @@ class Shape:
         if score.skipped is not None:
             return score
         derived = self.derived(score.values)
-        return replace(score, derived=derived) if derived else score
+        return replace(score, derived={**score.derived, **derived}) if derived else score
 
     # -------------------------------------------------------------------------------------- pairing
 

@@ -51,6 +51,14 @@ ANSWERED = (
 )
 
 
+LABELLED = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (r"^([A-Z])\.", r"^Option ([A-Z]):", r"^(\w+) sentence:", r"^([123])\. ")
+)
+"""How options are labelled."""
+RATED = re.compile(r"from 1\b[^.]* to 7\b|: 1 (?:is|if) |\? 1 means ")
+
+
 class Fake(ForTesting):
     """`--model fake`: answers requests made of token ids, next-sentence questions and prompts."""
 
@@ -147,15 +155,16 @@ def _weighed(request: Options) -> Answer:
 
 
 def _written(request: Generate) -> str:
-    """A number for each numbered scale in the prompt, one of its lettered options, or yes or no;
-    repeats differ at a temperature."""
+    """A number for each numbered scale in the prompt, one of its options, or yes or no; repeats
+    differ at a temperature."""
     asked = f"{request.prompt}{request.messages}"
     drawn = digest_of([asked, request.repeat if request.temperature else 0])
     if scales := re.findall(r"(?:^|\n|\\n)(\d+)\. 0 means", asked):
         return "\n".join(f"{at}: {_checksum(drawn + at) % 101}" for at in scales)
-    options: list[str] = (
-        re.findall(r"(?m)^([A-Z])\.", asked) or re.findall(r"\\n([A-Z])\.", asked) or ["yes", "no"]
-    )
+    lines = asked.replace("\\n", "\n")
+    found = (match.findall(lines) for match in LABELLED)
+    others = list("1234567") if RATED.search(lines) else ["yes", "no"]
+    options: list[str] = next((labels for labels in found if labels), others)
     return options[int(drawn[:8], 16) % len(options)]
 
 

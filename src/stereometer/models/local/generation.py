@@ -353,7 +353,8 @@ class Writer:
     @cached_property
     def _spelled(self) -> Mapping[str, list[int]]:
         """The tokens of each text, without the white space around them."""
-        tokenizer, tokens = self.tokens.tokenizer, {}
+        tokenizer = self.tokens.tokenizer
+        tokens: dict[str, list[int]] = {}
         special = set(tokenizer.all_special_ids)
         for token in range(min(len(tokenizer), self.split.vocabulary)):
             if token not in special:

@@ -78,7 +78,7 @@ class ServerFinding:
 
 MOST_NAMED = 20, 5
 """How many of the likeliest tokens are asked for: some servers take fewer."""
-SUPPOSED = ServerFinding(True, True, next(iter(SCORING)), *[MOST_NAMED[0]] * 2)
+SUPPOSED = ServerFinding(True, True, next(iter(SCORING)), MOST_NAMED[0], MOST_NAMED[0])
 """What a dry run plans with: a server that offers all a measure could need."""
 
 

@@ -109,6 +109,27 @@ class AskOptions(ModelOptions, total=False):
             read=_system_prompt,
         ),
     ]
+    wording: Annotated[
+        str,
+        Option("How questions are worded, by number; 1 is the usual one.", QUESTIONS, default="1"),
+    ]
+    neutral: Annotated[
+        bool,
+        Option("Offer a third option that prefers neither candidate.", QUESTIONS, default=False),
+    ]
+    graded: Annotated[
+        bool,
+        Option(
+            "Read the probabilities of the options and not what is written, if the model gives "
+            "them.",
+            QUESTIONS,
+            default=False,
+        ),
+    ]
+    isolated: Annotated[
+        bool,
+        Option("Let each candidate be rated by itself, from 1 to 7.", QUESTIONS, default=False),
+    ]
     likelihood: Annotated[
         bool,
         Option(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.core import catalog
+from stereometer.core.asking.wordings import FIRST
 from stereometer.core.benchmarks.benchmark import Benchmark
 from stereometer.core.errors import UnknownName, UsageError
 from stereometer.core.runs.measure import job_for
@@ -43,7 +44,9 @@ def jobs_in_words(
     """Of each shape, the methods that ask in words: those of the settings named, and those that
     have none; with `likelihood` the benchmark's own measures beside them."""
     methods = {
-        name: method for shape in benchmark.shapes for name, method in _in_words(shape).items()
+        name: method
+        for shape in benchmark.shapes
+        for name, method in _in_words(shape, manner_of(options)).items()
     }
     if not methods:
         raise UsageError(
@@ -52,6 +55,7 @@ def jobs_in_words(
         )
     # What is not asked for is left to the method or the benchmark.
     asked = {name: value for name, value in options.items() if value is not None and value != {}}
+    _check_known(benchmark, methods, asked)
     for name in _under(methods, settings_named):
         shape, known = methods[name].reads, {field.name for field in fields(methods[name].options)}
         how = {option: value for option, value in asked.items() if option in known}
@@ -62,13 +66,43 @@ def jobs_in_words(
             yield job_for(benchmark, shape, own, model, settings, limit, called=called)
 
 
-def _in_words(shape: str) -> dict[str, Method]:
+def manner_of(options: Mapping[str, Any]) -> str:
+    """In which manner candidates are put, where not in the usual one."""
+    if options.get("isolated") and options.get("neutral"):
+        raise UsageError(
+            "--isolated and --neutral were both given. A candidate that is rated by itself has no "
+            "options beside it. Leave one of them out."
+        )
+    return next((name for name in ("isolated", "graded") if options.get(name)), "")
+
+
+def _in_words(shape: str, manner: str) -> dict[str, Method]:
+    """Those of the manner, or where the shape has none, the usual ones."""
     methods = {name: catalog.find("method", name) for name in catalog.names("method")}
-    return {
+    own = {
         name: method
         for name, method in methods.items()
         if method.in_words and method.reads == shape
     }
+    chosen = {name: method for name, method in own.items() if method.manner == manner}
+    return chosen or {name: method for name, method in own.items() if not method.manner}
+
+
+CHOSEN = ("wording", "neutral", "graded", "isolated")
+"""Options that change what is measured: where no method has one, it is refused."""
+
+
+def _check_known(
+    benchmark: Benchmark, methods: Mapping[str, Method], asked: Mapping[str, Any]
+) -> None:
+    known = {field.name for method in methods.values() for field in fields(method.options)}
+    known |= {method.manner for method in methods.values()}
+    for name in CHOSEN:
+        if asked.get(name) and (name, asked[name]) != ("wording", FIRST) and name not in known:
+            raise UsageError(
+                f"{benchmark.name} cannot be asked with --{name}. Its questions have no such "
+                "choice. Leave it out."
+            )
 
 
 def _under(methods: Mapping[str, Method], settings_named: Sequence[str]) -> Iterator[str]:
