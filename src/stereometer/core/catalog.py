@@ -103,6 +103,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
     "opener": {
         "checkpoint": ".models.local.opener:CHECKPOINT",
         "sentiment": ".models.local.opener:CLASSIFIER",
+        "vllm": ".models.vllm.opener:VLLM",
         "server": ".models.server.opener:SERVER",
         "openai": ".models.server.opener:OPENAI",
         "anthropic": ".models.server.opener:ANTHROPIC",

@@ -13,7 +13,7 @@ import transformers
 from stereometer.core.errors import ModelError
 from stereometer.core.types import MaskedTokens, Request
 from stereometer.models.local.causal import Causal
-from stereometer.models.local.checkpoint import Checkpoint, LoadingOptions, _family
+from stereometer.models.local.checkpoint import Checkpoint, LoadingOptions, family_of
 from stereometer.models.local.masked import Masked
 from tests.builders.models.agreement import assert_same, family, rows, slow
 from tests.builders.models.builders import GROUPED, POSITIONS, SHAPE, seeded
@@ -131,7 +131,7 @@ def test_a_head_for_both_kinds_is_what_its_configuration_says() -> None:
     name = ["XLMWithLMHeadModel"]
     for causal_, kind in ((False, "masked"), (True, "causal")):
         config = transformers.XLMConfig(architectures=name, causal=causal_)
-        assert _family(config, "xlm")[0] == kind
+        assert family_of(config, "xlm")[0] == kind
 
 
 def test_a_head_that_goes_round_the_trunk() -> None:

@@ -114,13 +114,13 @@ def load(
         )
     if options.threads:
         torch.set_num_threads(options.threads)
-    source, extra = _source(spec)
+    source, extra = source_of(spec)
     try:
-        found = _loaded(spec, source, extra, options, choose or _family)
+        found = _loaded(spec, source, extra, options, choose or family_of)
     except ModelError:
         raise
     except Exception as error:
-        raise _explained(spec, error) from None
+        raise explained(spec, error) from None
     for part in (found.model, found.next_sentence):
         if part is not None:
             _place(spec, part, found)
@@ -150,7 +150,7 @@ def _loaded(
             files = [CONFIG, "*.index.json", *TOKENIZER_FILES]
             folder = snapshot_download(source, allow_patterns=files, **extra)
             common["revision"] = Path(folder).name
-        _check_files(spec, Path(folder), config, options)
+        check_files(spec, Path(folder), config, options)
         commit = Path(folder).name if COMMIT.fullmatch(Path(folder).name) else ""
     options = _settled(spec, options, stored, loader, config)
     tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **common)
@@ -194,7 +194,7 @@ def _laid_out(options: LoadingOptions, stored: Quantisation | None) -> dict[str,
     return {"device_map": {"": options.device}} if stored else {}
 
 
-def _check_files(spec: str, folder: Path, config: Any, options: LoadingOptions) -> None:
+def check_files(spec: str, folder: Path, config: Any, options: LoadingOptions) -> None:
     """What files could do to this process, before any of them is loaded."""
     check_named_files(spec, folder, options.allow_pickle)
     check_depth(spec, config, folder)
@@ -272,7 +272,7 @@ def quiet() -> None:
     logging.disable_progress_bar()
 
 
-def _source(spec: str) -> tuple[str, dict[str, Any]]:
+def source_of(spec: str) -> tuple[str, dict[str, Any]]:
     check_place(spec)
     path = Path(spec)
     if path.is_file():
@@ -284,7 +284,7 @@ def _source(spec: str) -> tuple[str, dict[str, Any]]:
     return name.path, pinned if hub_answers() else {**pinned, "local_files_only": True}
 
 
-def _family(config: Any, spec: str) -> tuple[str, Any]:
+def family_of(config: Any, spec: str) -> tuple[str, Any]:
     """From the configuration's class and the architecture it names."""
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
     from transformers.models.auto import modeling_auto as auto
@@ -326,7 +326,7 @@ def is_permuted(model: Any) -> bool:
     return {"perm_mask", "target_mapping"} <= set(inspect.signature(model.forward).parameters)
 
 
-def _explained(spec: str, error: Exception) -> ModelError:
+def explained(spec: str, error: Exception) -> ModelError:
     text = first_line(error)
     if "out of memory" in text:
         return too_small(spec, "cuda")

@@ -18,7 +18,7 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from stereometer.core.errors import ModelError, did_you_mean
-from stereometer.core.types import digest_of
+from stereometer.core.types import digest_of, digest_of_file
 from stereometer.core.types.names import ModelName, name_of
 from stereometer.models.local.places import what_decides
 
@@ -290,6 +290,14 @@ WITHOUT_EFFECT = ("name_or_path", "transformers_version", "dtype", "torch_dtype"
 
 The precision stands on the card by itself.
 """
+
+
+def stored_digest(folder: Path) -> str:
+    """The hub's commit, which stands for every file of it, or the digest of the folder's files."""
+    if folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name):
+        return folder.name
+    files = _files(str(folder)) or ()
+    return digest_of([(name, digest_of_file(path)) for name, path in files])
 
 
 def weights_digest(model: Any) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -23,12 +23,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from stereometer.core.asking.options import bare, held
-from stereometer.core.errors import ModelError
-from stereometer.core.types import NO_TOKEN, TOO_LONG, Answer, Generate, Options, Row, Skip
+from stereometer.core.asking.options import held
+from stereometer.core.types import NO_TOKEN, TOO_LONG, Answer, Generate, Options, Row
 from stereometer.models.local.batches import common, each, grouped
-from stereometer.models.local.checks import Renderer
 from stereometer.models.local.forward import SplitModel
+from stereometer.models.local.prompts import Ids, ReadsPrompts
 from stereometer.models.local.tokens import Tokens
 
 LOG = logging.getLogger("stereometer")
@@ -43,7 +42,6 @@ WORTH_SHARING = 8
 TOLERANCE = 1e-3
 """On the logits after a prompt, shared against plain, as a share of the largest."""
 
-Ids = tuple[int, ...]
 Asked = Mapping[str, Generate | Options]
 
 
@@ -120,7 +118,7 @@ class State:
 
 
 @dataclass
-class Writer:
+class Writer(ReadsPrompts):
     """Answers Generate and Options requests with one loaded model."""
 
     split: SplitModel
@@ -143,39 +141,6 @@ class Writer:
             write = partial(self._write, beginning)
             for part in each(batches(group, len(beginning), self.rows), write):
                 yield from part
-
-    def ids(self, request: Generate | Options) -> Ids:
-        """The prompt as the model reads it: raw text, or messages through its chat template."""
-        if not request.messages:
-            return self.tokens.encode(request.prompt).ids
-        tokenizer = self.tokens.tokenizer
-        messages = [{"role": role, "content": content} for role, content in request.messages]
-        try:
-            text = self._render(messages)
-        except Exception as error:  # templates are programs: each has errors of its own
-            raise ModelError(
-                f"The model's chat template cannot be used: {str(error)[:200]}. It may have none, "
-                "or not know these roles. Ask without --chat, or without a system prompt."
-            ) from None
-        return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
-
-    @cached_property
-    def _render(self) -> Callable[[list[dict[str, str]]], str]:
-        """The template runs in a process of its own; code of transformers that needs no template
-        runs here."""
-        from transformers import PreTrainedTokenizerBase
-
-        tokenizer = self.tokens.tokenizer
-        if type(tokenizer).apply_chat_template is PreTrainedTokenizerBase.apply_chat_template:
-            return Renderer(tokenizer.get_chat_template(), tokenizer.special_tokens_map)
-        return partial(tokenizer.apply_chat_template, add_generation_prompt=True, tokenize=False)
-
-    def _fitting(self, request: Generate | Options) -> Ids | None:
-        try:
-            ids = self.ids(request)
-        except Skip:
-            return None
-        return ids if ids and len(ids) + request.max_tokens <= self.tokens.window else None
 
     # ---------------------------------------------------------------------------------- writing
 
@@ -350,17 +315,6 @@ class Writer:
         found = [float(scores[each].logsumexp(0)) for each in tokens if each]
         return held(found) if len(found) == len(tokens) else Answer((), end=NO_TOKEN)
 
-    @cached_property
-    def _spelled(self) -> Mapping[str, list[int]]:
-        """The tokens of each text, without the white space around them."""
-        tokenizer = self.tokens.tokenizer
-        tokens: dict[str, list[int]] = {}
-        special = set(tokenizer.all_special_ids)
-        for token in range(min(len(tokenizer), self.split.vocabulary)):
-            if token not in special:
-                tokens.setdefault(bare(tokenizer.decode([token])), []).append(token)
-        return tokens
-
     def _ended(self, request: Generate, ids: Ids) -> tuple[str, str] | None:
         """Text and reason, where the model ended, a stop string came, enough is written, or nobody
         waits for it."""
@@ -373,13 +327,6 @@ class Writer:
         if places:
             return written[: min(places)], "stop"
         return (written, "length") if len(ids) >= request.max_tokens else None
-
-    def _decoded(self, ids: Ids) -> str:
-        return str(
-            self.tokens.tokenizer.decode(
-                list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
-            )
-        )
 
     @cached_property
     def _ends(self) -> frozenset[int]:
@@ -399,13 +346,6 @@ def _likeliest(logits: Tensor, count: int) -> Row:
 def _cut(named: Sequence[Row], count: int) -> tuple[Row, ...]:
     """The first of those at each place."""
     return tuple({name: row[name][:count] for name in row} for row in named) if count else ()
-
-
-def template_of(tokenizer: Any) -> str:
-    """The chat template that a tokenizer brings, by digest; empty where it has none."""
-    template = getattr(tokenizer, "chat_template", None)
-    digest = sha256(str(template).encode()).hexdigest()[:16]
-    return f"the tokenizer's own, sha256 {digest}" if template else ""
 
 
 # ---------------------------------------------------------------------------------------- grouping

@@ -41,9 +41,9 @@ from stereometer.models.local.forward import (
     slices,
     token_budget,
 )
-from stereometer.models.local.generation import template_of
 from stereometer.models.local.lean.choice import Trunk
 from stereometer.models.local.places import CPU
+from stereometer.models.local.prompts import template_of
 from stereometer.models.local.set_distance import set_distances
 from stereometer.models.local.tokens import (
     NAMED,

@@ -34,7 +34,7 @@ from stereometer.core.types import (
 from stereometer.models.local.batches import common, grouped
 from stereometer.models.local.causal import Causal
 from stereometer.models.local.forward import Targets, enough, slices
-from stereometer.models.local.generation import Ids, Writer
+from stereometer.models.local.generation import Writer
 from stereometer.models.local.language_model import (
     Answers,
     LanguageModel,
@@ -45,6 +45,7 @@ from stereometer.models.local.language_model import (
     placed,
 )
 from stereometer.models.local.masked import Masked
+from stereometer.models.local.prompts import Ids
 from stereometer.models.local.tokens import Tokens
 from stereometer.wings.mitigation.forms.stored import Stored
 

@@ -1,0 +1,80 @@
+"""Prompts as a model reads them, by its tokenizer or its chat template, and tokens as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from hashlib import sha256
+from typing import Any
+
+from stereometer.core.asking.options import bare
+from stereometer.core.errors import ModelError
+from stereometer.core.types import Generate, Options, Skip
+from stereometer.models.local.checks import Renderer
+from stereometer.models.local.tokens import Tokens
+
+Ids = tuple[int, ...]
+
+
+class ReadsPrompts:
+    """What writes has a tokenizer, whoever computes."""
+
+    tokens: Tokens
+
+    def ids(self, request: Generate | Options) -> Ids:
+        """The prompt as the model reads it: raw text, or messages through its chat template."""
+        if not request.messages:
+            return self.tokens.encode(request.prompt).ids
+        tokenizer = self.tokens.tokenizer
+        messages = [{"role": role, "content": content} for role, content in request.messages]
+        try:
+            text = self._render(messages)
+        except Exception as error:  # templates are programs: each has errors of its own
+            raise ModelError(
+                f"The model's chat template cannot be used: {str(error)[:200]}. It may have none, "
+                "or not know these roles. Ask without --chat, or without a system prompt."
+            ) from None
+        return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    @cached_property
+    def _render(self) -> Callable[[list[dict[str, str]]], str]:
+        """The template runs in a process of its own; code of transformers that needs no template
+        runs here."""
+        from transformers import PreTrainedTokenizerBase
+
+        tokenizer = self.tokens.tokenizer
+        if type(tokenizer).apply_chat_template is PreTrainedTokenizerBase.apply_chat_template:
+            return Renderer(tokenizer.get_chat_template(), tokenizer.special_tokens_map)
+        return partial(tokenizer.apply_chat_template, add_generation_prompt=True, tokenize=False)
+
+    def _fitting(self, request: Generate | Options) -> Ids | None:
+        try:
+            ids = self.ids(request)
+        except Skip:
+            return None
+        return ids if ids and len(ids) + request.max_tokens <= self.tokens.window else None
+
+    def _decoded(self, ids: Ids) -> str:
+        return str(
+            self.tokens.tokenizer.decode(
+                list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
+        )
+
+    @cached_property
+    def _spelled(self) -> Mapping[str, list[int]]:
+        """The tokens of each text, without the white space around them."""
+        tokenizer = self.tokens.tokenizer
+        tokens: dict[str, list[int]] = {}
+        special = set(tokenizer.all_special_ids)
+        for token in range(min(len(tokenizer), self.tokens.vocabulary)):
+            if token not in special:
+                tokens.setdefault(bare(tokenizer.decode([token])), []).append(token)
+        return tokens
+
+
+def template_of(tokenizer: Any) -> str:
+    """The chat template that a tokenizer brings, by digest; empty where it has none."""
+    template = getattr(tokenizer, "chat_template", None)
+    digest = sha256(str(template).encode()).hexdigest()[:16]
+    return f"the tokenizer's own, sha256 {digest}" if template else ""
