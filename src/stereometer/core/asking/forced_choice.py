@@ -22,13 +22,8 @@ from stereometer.core.asking.habits import (
     withheld,
 )
 from stereometer.core.asking.reading import read
-<<<<<<< HEAD
-from stereometer.core.asking.wordings import FIRST, wording
-from stereometer.core.methods.declared import OURS, Bound, answers_of
-=======
 from stereometer.core.asking.wordings import FIRST, Wording, wording
-from stereometer.core.methods.declared import Bound, Declared, answers_of
->>>>>>> 777d69c9 (Candidates are weighed by probability, rated by themselves, and asked in six wordings)
+from stereometer.core.methods.declared import OURS, Bound, answers_of
 from stereometer.core.types import (
     Backend,
     Estimate,
@@ -212,13 +207,8 @@ def within(scores: Iterable[Score], slice_: Slice) -> list[Score]:
 
 
 @dataclass(frozen=True)
-<<<<<<< HEAD
 class ChoiceMethod(Method):
-    """Forced choice on one kind."""
-=======
-class ChoiceMethod(Declared):
     """A choice between the candidates of one kind."""
->>>>>>> 777d69c9 (Candidates are weighed by probability, rated by themselves, and asked in six wordings)
 
     options: type[Any] = ChoiceOptions
     own_ties: bool = True

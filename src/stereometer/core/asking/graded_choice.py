@@ -28,7 +28,7 @@ from stereometer.core.asking.habits import (
     position_effect,
     shares_held,
 )
-from stereometer.core.methods.declared import answers_of
+from stereometer.core.methods.declared import OURS, answers_of
 from stereometer.core.types import (
     UNNAMED,
     Answer,
@@ -158,5 +158,11 @@ def graded_method(kind: str, shown: Presentation) -> ChoiceMethod:
     """Graded choice between the candidates of a kind."""
     needs = {kind: [frozenset({Options.kind})]}
     return ChoiceMethod(
-        f"{kind}-graded-choice", kind, needs, manner="graded", shown=shown, choice=GradedChoice
+        f"{kind}-graded-choice",
+        kind,
+        needs,
+        manner="graded",
+        shown=shown,
+        choice=GradedChoice,
+        source=f"{OURS}: the items as questions, read by probability",
     )

@@ -20,24 +20,9 @@ from stereometer.core.types.names import NEUTRAL
 
 DECIDED_FLOOR = 0.5
 """Below this share of comparisons that come out the same in both orders there is no score."""
-<<<<<<< HEAD
-NUMBERS = "value low high interval p test p_adjusted tests verdict beyond_noise"
-=======
 LEAST_ITEMS = 2
 """For a mean to have an interval."""
-NUMBERS = (
-    "value",
-    "low",
-    "high",
-    "interval",
-    "p",
-    "test",
-    "p_adjusted",
-    "tests",
-    "verdict",
-    "beyond_noise",
-)
->>>>>>> 777d69c9 (Candidates are weighed by probability, rated by themselves, and asked in six wordings)
+NUMBERS = "value low high interval p test p_adjusted tests verdict beyond_noise"
 """What an estimate without a score does not have."""
 
 
@@ -207,14 +192,5 @@ def withheld(estimate: Estimate, *decided: Estimate, why: str = FOLLOWS_POSITION
     share = min((each.value for each in decided if each.value is not None), default=100.0)
     if estimate.value is None or share >= 100 * DECIDED_FLOOR:
         return estimate
-<<<<<<< HEAD
-    why = (
-        f"only {share:.0f} % of the comparisons come out the same in both orders; "
-        "the rest follow the position, and their ties would look like 50"
-    )
     nothing: dict[str, Any] = dict.fromkeys(NUMBERS.split())
-    return replace(estimate, **nothing, why=why)
-=======
-    nothing: dict[str, Any] = dict.fromkeys(NUMBERS)
     return replace(estimate, **nothing, why=why.format(share=share))
->>>>>>> 777d69c9 (Candidates are weighed by probability, rated by themselves, and asked in six wordings)

@@ -17,7 +17,7 @@ from stereometer.core.asking.forced_choice import MOST_TOKENS, Presentation, sha
 from stereometer.core.asking.graded_choice import LOW_MASS, MASS_FLOOR
 from stereometer.core.asking.habits import OPTION_MASS, decided, shares_held, withheld
 from stereometer.core.asking.wordings import FIRST, Wording, wording
-from stereometer.core.methods.declared import Bound, Declared, answers_of
+from stereometer.core.methods.declared import OURS, Bound, answers_of
 from stereometer.core.types import (
     UNNAMED,
     Answer,
@@ -25,6 +25,7 @@ from stereometer.core.types import (
     Estimate,
     Exchanged,
     Generate,
+    Method,
     Notes,
     Options,
     Requests,
@@ -151,7 +152,7 @@ def _sign(difference: float) -> int:
 
 
 @dataclass(frozen=True)
-class RatingMethod(Declared):
+class RatingMethod(Method):
     """Isolated rating of the candidates of one kind."""
 
     options: type[Any] = RatingOptions
@@ -175,4 +176,5 @@ def rating_method(kind: str, shown: Presentation) -> RatingMethod:
     needs: Mapping[str, Sequence[frozenset[str]]] = {
         kind: [frozenset({Options.kind}), frozenset({Generate.kind})]
     }
-    return RatingMethod(f"{kind}-isolated-rating", kind, needs, shown=shown)
+    source = f"{OURS}: each candidate rated by itself"
+    return RatingMethod(f"{kind}-isolated-rating", kind, needs, shown=shown, source=source)

@@ -147,42 +147,14 @@ class Method(ABC):
     """Whether it asks in words: a method of `ask`."""
     setting: str = ""
     """Under which setting of `ask`; empty where it has none."""
+    manner: str = ""
+    """Under which option of `ask` it stands in for another method; empty for the usual one."""
     source: str = field(default="", kw_only=True)
     """The paper and the tables it belongs to."""
 
-<<<<<<< HEAD
     @abstractmethod
     def bind(self, backend: Backend, variant: Variant, options: Any) -> Measure:
         """Raises ModelError for a model that cannot be asked this."""
-=======
-    @property
-    def version(self) -> str:
-        """Another one where numbers change."""
-
-    @property
-    def source(self) -> str:
-        """The paper and the tables it belongs to."""
-
-    @property
-    def own_ties(self) -> bool:
-        """Whether it has a rule of its own for ties, so that many of them withhold no score."""
-
-    @property
-    def in_words(self) -> bool:
-        """Whether it asks in words: a method of `ask`."""
-
-    @property
-    def setting(self) -> str:
-        """Under which setting of `ask`; empty where it has none."""
-
-    @property
-    def manner(self) -> str:
-        """Under which option of `ask` it stands in for another method; empty for the usual one."""
-
-    @property
-    def reads(self) -> str:
-        """The shape of the items it works on."""
->>>>>>> 777d69c9 (Candidates are weighed by probability, rated by themselves, and asked in six wordings)
 
     @property
     def kind(self) -> str:
@@ -190,11 +162,15 @@ class Method(ABC):
         return self.reads
 
     def label(
-        self, backend: Backend | None = None, asks: Iterable[str] = (), within_word: bool = False
+        self,
+        backend: Backend | None = None,
+        asks: Iterable[str] = (),
+        within_word: bool = False,
+        options: tuple[str, ...] = (),
     ) -> str:
         """What `bind` calls a measure in results: with `after-first-token` where this model gives
         no number for a text's first token and the requests that it `asks` need one."""
-        options = (WITHIN_WORD,) if within_word else ()
+        options = (WITHIN_WORD, *options) if within_word else options
         if backend and not backend.abilities.first_token and WholeText.kind in asks:
             options = (AFTER_FIRST, *options)
         return str(MeasureName(self.name, self.version, options))
@@ -205,7 +181,6 @@ class Method(ABC):
         able = backend.abilities.all
         return next((at for at, needs in enumerate(self.needs[part]) if needs <= able), None)
 
-<<<<<<< HEAD
     def needed_way(self, backend: Backend, part: str) -> int:
         """As `way`; raises where the model cannot be asked this."""
         way = self.way(backend, part)
@@ -217,35 +192,6 @@ class Method(ABC):
             f"{backend.card.name} cannot answer {self.name}{where}. It needs {ways}; "
             f"the model answers {backend.abilities}. Choose another measure."
         )
-=======
-    @property
-    def options(self) -> type[Any]:
-        """A dataclass: what a user can set."""
-
-    def bind(self, backend: Backend, variant: Variant, options: Any) -> Measure:
-        """Raises ModelError for a model that cannot be asked this."""
-
-
-class Completed:
-    """A method of another package that says less of itself, with what holds where it is silent."""
-
-    version: str = "1"
-    source: str = ""
-    own_ties: bool = False
-    in_words: bool = False
-    setting: str = ""
-    manner: str = ""
-
-    def __init__(self, method: Any) -> None:
-        said = (name for name in dir(method) if not name.startswith("__"))
-        vars(self).update({name: getattr(method, name) for name in said})
-
-
-def completed(method: Any) -> Method:
-    """The method, able to answer for all of the protocol."""
-    silent = any(not hasattr(method, name) for name in Completed.__annotations__)
-    return cast(Method, Completed(method) if silent else method)
->>>>>>> 777d69c9 (Candidates are weighed by probability, rated by themselves, and asked in six wordings)
 
 
 @dataclass(frozen=True)
