@@ -19,10 +19,11 @@ import stereometer
 from stereometer.cli.render import print_view
 from stereometer.core import catalog
 from stereometer.core import compare as comparison
-from stereometer.core.compare import Compared, Comparison, family_notes
+from stereometer.core.compare import Compared, Comparison
 from stereometer.core.errors import UsageError
 from stereometer.core.gate.gate import worsening
 from stereometer.core.results_view import results
+from stereometer.core.runs.store import family_notes
 from stereometer.core.runs.stored import run_of
 from stereometer.core.shapes.differences import Difference, Withheld
 from stereometer.core.shapes.shape import Shape

@@ -151,7 +151,7 @@ def _compare(
     added = addenda()
     planned = [slice_ for each in added for slice_ in each.planned(sides)]
     pairs = pairs_among(sides[:last], settings, all_pairs, planned=planned)
-    notes = [first.data.get("notice"), *family_notes(results)]
+    notes = [first.data.get("notice"), *store.family_notes(results)]
     notes += [note for each in added for note in each.notes(sides[:last])]
     return Comparison(
         first.benchmark,
@@ -184,23 +184,6 @@ def _check_control(results: Sequence[Result], control: Result) -> None:
 
 
 MORE = "take more resamples"
-LIKELIHOOD_FAMILIES = ("masked", "causal", "permuted")
-
-
-def family_notes(results: Sequence[Result]) -> list[str]:
-    """Notes where one measure was computed in more than one way, or in more than one precision."""
-    ours = [each for each in results if each.model_card.get("family") in LIKELIHOOD_FAMILIES]
-    kinds = sorted({str(each.model_card["family"]) for each in ours})
-    used = {str(each.model_card.get("dtype")) for each in ours}
-    said = dict.fromkeys(f"{each.model} in {each.model_card.get('dtype')}" for each in ours)
-    notes = {
-        f"These are models of different kinds ({', '.join(kinds)}). The measure is computed from "
-        "what each can answer (docs/methods.md): part of a difference may be the way of "
-        "scoring.": kinds,
-        f"Precision differs: {', '.join(said)}. Part of a small difference may be rounding; "
-        "measured with one --dtype it is not.": used,
-    }
-    return [note for note, different in notes.items() if len(different) > 1]
 
 
 def compared(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from stereometer.core import catalog
-from stereometer.core.compare import family_notes
+from stereometer.core.runs.store import family_notes
 from stereometer.core.shapes.view import first_rows, left_out
 from stereometer.core.show.view import View, aside
 from stereometer.core.types import Result

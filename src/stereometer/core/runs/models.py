@@ -126,6 +126,8 @@ class Member:
 def members(spec: str) -> list[Member]:
     """The models that a spec stands for, in the order of their steps; itself where it is no
     pattern."""
+    if not WILD.search(spec):
+        return [Member(spec)]
     name = catalog.model_name(spec)
     base, mitigation = str(name.base), name.mitigation
     is_mitigated = mitigation is not None and mitigation.exists()
@@ -134,8 +136,7 @@ def members(spec: str) -> list[Member]:
             f"{base} is a pattern, and {mitigation} is a mitigation, which is for the weights of "
             "one model. Name that model before the +."
         )
-    is_there = Path(spec).exists() or is_mitigated
-    if not WILD.search(spec) or name.scheme or is_there:
+    if name.scheme or is_mitigated or Path(spec).exists():
         return [Member(spec)]
     on_hub = name.revision and mitigation is None and not WILD.search(name.path)
     matched = (

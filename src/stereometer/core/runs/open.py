@@ -108,16 +108,15 @@ def open_model(
     """A baseline by name, one of our default models, `SCHEME:SPEC`, or a checkpoint: a folder, a
     .gguf file or org/name[@revision]. One that is known is loaded only `when_asked`, if that is
     wanted."""
-    if (options or {}).get("option") and (
-        catalog.has("system", name) or catalog.has("backend", name)
-    ):
+    baseline = next((kind for kind in ("backend", "system") if catalog.has(kind, name)), None)
+    if baseline and (options or {}).get("option"):
         raise UsageError(f"{name} has no options. --option would change nothing. Leave it out.")
-    if catalog.has("system", name):
-        system: Scorer = catalog.find("system", name)()
-        return system
-    if catalog.has("backend", name):
+    if baseline == "backend":
         backend: Backend = catalog.find("backend", name)(seed=seed)
         return backend
+    if baseline == "system":
+        system: Scorer = catalog.find("system", name)()
+        return system
     spec = model_spec(name, seed, options)
     try:
         memory = Cache()
@@ -176,8 +175,8 @@ def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
     for measure in measures:
         catalog.find("method", measure)
     for name in models:
-        _not_a_slip(catalog.model_name(name))
-        if not any(catalog.has(kind, name) for kind in ("system", "backend")):
+        if not any(catalog.has(kind, name) for kind in ("backend", "system")):
+            _not_a_slip(catalog.model_name(name))
             model_spec(name).check()
 
 

@@ -361,3 +361,22 @@ def labels(results: Sequence[Result]) -> list[str]:
         name if names.count(name) == 1 else f"{name} ({names[: index + 1].count(name)})"
         for index, name in enumerate(names)
     ]
+
+
+LIKELIHOOD_FAMILIES = ("masked", "causal", "permuted")
+
+
+def family_notes(results: Sequence[Result]) -> list[str]:
+    """Notes where one measure was computed in more than one way, or in more than one precision."""
+    ours = [each for each in results if each.model_card.get("family") in LIKELIHOOD_FAMILIES]
+    kinds = sorted({str(each.model_card["family"]) for each in ours})
+    used = {str(each.model_card.get("dtype")) for each in ours}
+    said = dict.fromkeys(f"{each.model} in {each.model_card.get('dtype')}" for each in ours)
+    notes = {
+        f"These are models of different kinds ({', '.join(kinds)}). The measure is computed from "
+        "what each can answer (docs/methods.md): part of a difference may be the way of "
+        "scoring.": kinds,
+        f"Precision differs: {', '.join(said)}. Part of a small difference may be rounding; "
+        "measured with one --dtype it is not.": used,
+    }
+    return [note for note, different in notes.items() if len(different) > 1]

@@ -203,7 +203,8 @@ def used_cell(estimate: Estimate) -> Cell:
 def tied_cell(estimate: Estimate) -> Cell:
     """Value and interval, and under them the ties and what missing answers leave possible."""
     cell = value_cell(estimate)
-    told = (*(numbers.ties(estimate) if estimate.ties else ()), *numbers.missing(estimate))
+    ties = numbers.ties(estimate) if estimate.ties else ()
+    told = (*ties, *(numbers.missing(estimate) if estimate.missing else ()))
     return replace(cell, lines=(*cell.lines, *told))
 
 

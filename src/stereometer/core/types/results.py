@@ -256,7 +256,7 @@ class Results(Tabular, WithFigures, list[Result]):
         for result in self:
             measure = f" ({result.measure})" if len(self) > 1 else ""
             stopped = [result.notes[0].partition(". ")[0]] if result.stopped else []
-            told = advice(result.skipped)
+            told = advice(result.skipped) if result.skipped else ""
             unheard = [f"{told}{measure}"] if told else []
             lines += [*stopped, *unheard, f"Stored in {result.folder}{measure}"]
         return lines

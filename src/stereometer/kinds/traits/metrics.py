@@ -15,6 +15,7 @@ from stereometer.core.stats.intervals import Floats, generator
 from stereometer.core.stats.means import StudentMean
 from stereometer.core.stats.tests import Said, corrected, exchange_p, least_p
 from stereometer.core.types import Estimate, Score, Settings, Slice
+from stereometer.kinds.traits.abc.files import POLES
 
 NEITHER = "not distinguishable from 0"
 TEMPLATES = "templates"
@@ -209,7 +210,6 @@ def summarize_ratings(scores: Iterable[Score], settings: Settings) -> list[Estim
     return [*summarize(every, settings, PAIRS, pair, ONE_FAMILY), lean]
 
 
-POLES = ("left", "right")
 MIDDLE_DRAWS = "middle of the draws of sentences"
 NO_INTERVAL = "none: a dimension has only a test"
 EXCHANGED = "all words of the dimension exchanged between its poles"

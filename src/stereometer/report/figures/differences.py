@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stereometer.core.addendum import addenda
-from stereometer.core.compare import Compared, family_notes, pairs_among
+from stereometer.core.compare import Compared, pairs_among
 from stereometer.core.errors import UsageError
+from stereometer.core.runs.store import family_notes
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.show import numbers
 from stereometer.core.show.figure import Chart, Figure, Spec, sure

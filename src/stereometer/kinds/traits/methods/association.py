@@ -45,14 +45,13 @@ from stereometer.core.types import (
 )
 from stereometer.core.types.names import MeasureName
 from stereometer.kinds.traits import metrics as trait_metrics
+from stereometer.kinds.traits.abc.files import POLES
+from stereometer.kinds.traits.abc.items import TemplateFrame, TraitCell
 from stereometer.kinds.traits.methods.blanks import (
-    POLES,
     BlankReader,
     Manner,
     Piece,
     Reading,
-    TraitFrame,
-    TraitItem,
 )
 
 Pieces = Sequence[Mapping[str, float]]
@@ -163,7 +162,7 @@ class TraitAssociation(Bound):
         self.synonyms = variant == "paper"
         self.reader = reader
 
-    def items(self, items: Sequence[TraitItem]) -> tuple[Sequence[TraitItem], Notes]:
+    def items(self, items: Sequence[TraitCell]) -> tuple[Sequence[TraitCell], Notes]:
         """The items that it can score, with a note that names the templates left out."""
         kept = [
             item.as_released() if self.synonyms else item for item in items if self._applies(item)
@@ -185,16 +184,16 @@ class TraitAssociation(Bound):
             ),
         )
 
-    def _applies(self, item: TraitItem) -> bool:
+    def _applies(self, item: TraitCell) -> bool:
         return not self.causal or item.frame.ends_with_trait
 
-    def plan(self, item: TraitItem) -> Requests:
+    def plan(self, item: TraitCell) -> Requests:
         return {
             pole: list(dict.fromkeys(piece.request for piece in self._pieces(item, pole)))
             for pole in POLES
         }
 
-    def score(self, item: TraitItem, exchanged: Exchanged) -> Score:
+    def score(self, item: TraitCell, exchanged: Exchanged) -> Score:
         rows = {
             request: answer.rows[0] for asked in exchanged.values() for request, answer in asked
         }
@@ -204,17 +203,17 @@ class TraitAssociation(Bound):
         }
         return scored(item, values)
 
-    def _words(self, item: TraitItem, pole: str) -> Sequence[str]:
+    def _words(self, item: TraitCell, pole: str) -> Sequence[str]:
         return item.adjectives(pole)[: None if self.synonyms else 1]
 
-    def _pieces(self, item: TraitItem, pole: str) -> Iterator[Piece]:
+    def _pieces(self, item: TraitCell, pole: str) -> Iterator[Piece]:
         if not self._applies(item):
             raise Skip(NOT_LAST)
         for word in self._words(item, pole):
             for reading in (self.reader.group(item), self.reader.prior(item)):
                 yield from self._read(reading, word)
 
-    def _word(self, item: TraitItem, word: str, rows: Mapping[Request, Row]) -> float:
+    def _word(self, item: TraitCell, word: str, rows: Mapping[Request, Row]) -> float:
         group, prior = (
             [
                 {name: column[piece.place] for name, column in rows[piece.request].items()}
@@ -290,7 +289,7 @@ SHOWN = 40
 """Letters of an adjective that an error quotes."""
 
 
-def check_window(items: Sequence[TraitItem], reader: BlankReader) -> None:
+def check_window(items: Sequence[TraitCell], reader: BlankReader) -> None:
     """Raises for an adjective that exceeds the model's window even in the shortest sentence."""
     frames = sorted(
         dict.fromkeys(item.frame for item in items), key=lambda frame: len(frame.sentence("").text)
@@ -309,7 +308,7 @@ def check_window(items: Sequence[TraitItem], reader: BlankReader) -> None:
             )
 
 
-def _fits(word: str, frames: Iterable[TraitFrame], reader: BlankReader) -> bool:
+def _fits(word: str, frames: Iterable[TemplateFrame], reader: BlankReader) -> bool:
     for frame in frames:
         try:
             reader.encode(frame.sentence(word).text)

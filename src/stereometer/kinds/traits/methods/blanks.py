@@ -7,65 +7,19 @@ request asks all of their next pieces. Pieces are revealed from the left.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Protocol
 
 from stereometer.core.methods.spans import check_known, tokens_in, unknown_token
-from stereometer.core.types import HIDDEN, Encode, Encoding, Item, MaskedBlank, NextTokens, Skip
+from stereometer.core.types import HIDDEN, Encode, Encoding, MaskedBlank, NextTokens, Skip
+from stereometer.kinds.traits.abc.items import TemplateFrame, TraitCell, TraitWords
+from stereometer.kinds.traits.abc.templates import FilledTemplate
 
-POLES = ("left", "right")
 REMEMBERED = 1024
 """Readings kept: those of one window of requests, and more."""
 
 Blank = MaskedBlank | NextTokens
-
-
-class TraitSentence(Protocol):
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def group(self) -> tuple[int, int]: ...
-
-    @property
-    def trait(self) -> tuple[int, int]: ...
-
-
-class TraitVocabulary(Hashable, Protocol):
-    @property
-    def heads(self) -> tuple[str, ...]: ...
-
-    @property
-    def everything(self) -> tuple[str, ...]: ...
-
-
-class TraitFrame(Hashable, Protocol):
-    """A template about a group, which an adjective completes."""
-
-    @property
-    def ends_with_trait(self) -> bool: ...
-
-    def sentence(self, adjective: str) -> TraitSentence: ...
-
-    def about_nobody(self) -> TraitFrame:
-        """The frame about a person, or people, of no group."""
-        ...
-
-
-class TraitItem(Item, Protocol):
-    @property
-    def frame(self) -> TraitFrame: ...
-
-    @property
-    def vocabulary(self) -> TraitVocabulary: ...
-
-    def adjectives(self, pole: str) -> tuple[str, ...]: ...
-
-    def as_released(self) -> TraitItem:
-        """As the authors' released lists spell its adjectives."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -113,20 +67,20 @@ class BlankReader:
         self.unknown = unknown_token(encode)
         self._remembered = lru_cache(REMEMBERED)(self._read_again)
 
-    def group(self, item: TraitItem) -> Reading:
+    def group(self, item: TraitCell) -> Reading:
         return self._remembered(item.frame, item.vocabulary, False)
 
-    def prior(self, item: TraitItem) -> Reading:
+    def prior(self, item: TraitCell) -> Reading:
         """With one mask for the group, or about a person of none."""
         hidden = self.manner.hidden_prior
         return self._remembered(item.frame.about_nobody(), item.vocabulary, hidden)
 
-    def words(self, vocabulary: TraitVocabulary) -> tuple[str, ...]:
+    def words(self, vocabulary: TraitWords) -> tuple[str, ...]:
         """The adjectives that are asked."""
         return vocabulary.everything if self.manner.synonyms else vocabulary.heads
 
     def _read_again(
-        self, frame: TraitFrame, vocabulary: TraitVocabulary, hide_group: bool
+        self, frame: TemplateFrame, vocabulary: TraitWords, hide_group: bool
     ) -> Reading:
         steps: dict[str, list[tuple[_Asked, int]] | str] = {}
         for word in self.words(vocabulary):
@@ -136,7 +90,7 @@ class BlankReader:
                 steps[word] = skip.reason
         return _gathered(steps, self.manner.causal)
 
-    def _steps(self, sentence: TraitSentence, hide_group: bool) -> list[tuple[_Asked, int]]:
+    def _steps(self, sentence: FilledTemplate, hide_group: bool) -> list[tuple[_Asked, int]]:
         encoding = self.encode(sentence.text)
         check_known(
             encoding,

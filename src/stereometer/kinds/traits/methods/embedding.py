@@ -8,9 +8,8 @@ with the number of draws. `paper` takes a word's first piece, `sound` the mean o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 from zlib import crc32
 
 import numpy as np
@@ -24,7 +23,6 @@ from stereometer.core.types import (
     Backend,
     Encode,
     Exchanged,
-    Item,
     Method,
     NoOptions,
     Request,
@@ -35,6 +33,7 @@ from stereometer.core.types import (
     Variant,
 )
 from stereometer.kinds.traits import metrics
+from stereometer.kinds.traits.abc.sentences import Occurrence, Usage
 from stereometer.kinds.traits.methods.effects import (
     Combined,
     cosines,
@@ -52,36 +51,6 @@ FEW_WORDS = f"fewer than {LEAST_WORDS} words have {LEAST} sentences that the mod
 NO_POLE = f"a pole has no word with {LEAST} sentences that the model can read"
 
 
-class Mention(Protocol):
-    """A sentence, and where the word stands in it."""
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def span(self) -> tuple[int, int]: ...
-
-
-Pools = Mapping[str, Mapping[str, Sequence[Mention]]]
-"""By role and word."""
-
-
-class Words(Protocol):
-    @property
-    def targets(self) -> Pools: ...
-
-    @property
-    def poles(self) -> Pools: ...
-
-
-class SentencesItem(Item, Protocol):
-    @property
-    def words(self) -> Words: ...
-
-    @property
-    def seed(self) -> int: ...
-
-
 Vectors = Mapping[str, Floats]
 """By word: sentences x dimensions."""
 
@@ -96,12 +65,12 @@ class EmbeddingAssociation(Bound):
         self.unknown = unknown_token(encode)
         self._known: dict[tuple[str, tuple[int, int]], SpanVectors | None] = {}
 
-    def plan(self, item: SentencesItem) -> Requests:
+    def plan(self, item: Usage) -> Requests:
         asked = {f"{role}/{word}": requests for role, word, requests in self._asked(item)}
         self._check(item, asked)
         return asked
 
-    def _asked(self, item: SentencesItem) -> Iterator[tuple[str, str, list[Request]]]:
+    def _asked(self, item: Usage) -> Iterator[tuple[str, str, list[Request]]]:
         """Words with enough sentences that the model can read."""
         for role, words in (*item.words.targets.items(), *item.words.poles.items()):
             for word, pool in words.items():
@@ -113,7 +82,7 @@ class EmbeddingAssociation(Bound):
                 if len(requests) >= LEAST:
                     yield role, word, requests
 
-    def _request(self, mention: Mention) -> SpanVectors | None:
+    def _request(self, mention: Occurrence) -> SpanVectors | None:
         """None for a sentence that the model cannot read, whose word it does not know, or in which
         a token crosses the word's edge."""
         place = mention.text, mention.span
@@ -131,7 +100,7 @@ class EmbeddingAssociation(Bound):
                 self._known[place] = None
         return self._known[place]
 
-    def _check(self, item: SentencesItem, asked: Mapping[str, object]) -> None:
+    def _check(self, item: Usage, asked: Mapping[str, object]) -> None:
         roles = [name.partition("/")[0] for name in asked]
         if any(role not in roles for role in item.words.targets):
             raise Skip(FEW_SENTENCES)
@@ -141,7 +110,7 @@ class EmbeddingAssociation(Bound):
         if sum(role in spread_over for role in roles) < LEAST_WORDS:
             raise Skip(FEW_WORDS)
 
-    def score(self, item: SentencesItem, exchanged: Exchanged) -> Score:
+    def score(self, item: Usage, exchanged: Exchanged) -> Score:
         vectors: dict[str, dict[str, Floats]] = {}
         for name, asked in exchanged.items():
             role, _, word = name.partition("/")
