@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -25,9 +26,11 @@ MEMORY = 2 * 1024**3
 LIMITED = os.name == "posix"
 """Whether the system holds a process to a limit; elsewhere its memory is watched from here."""
 PATIENCE = 30.0
-"""Seconds for one prompt, or for one tokenizer."""
+"""Seconds of its own work for one prompt, or for one tokenizer: a busy machine costs it none."""
 IN_ALL = 600.0
-"""Seconds for all prompts of a run together: a usual template takes a tenth of a millisecond."""
+"""Seconds of work for all prompts of a run: a usual template takes a tenth of a millisecond."""
+IDLE = 20.0
+"""How often that long a child may take that does not work: it sleeps, or waits for ever."""
 WATCHED = 0.05
 """Seconds between two looks at a child that has not answered."""
 TOKENIZER_FILES = ("*token*.json", "*.model", "*vocab*", "merges.txt", "*.tiktoken", "spiece*")
@@ -54,6 +57,7 @@ class Child:
         )
         self.answers: SimpleQueue[str] = SimpleQueue()
         self.left = IN_ALL
+        self.process_seen = import_module("psutil").Process(self.process.pid)
         Thread(target=_read, args=(self.process.stdout, self.answers), daemon=True).start()
         finalize(self, _end, self.process)
 
@@ -73,29 +77,36 @@ class Child:
         return answer
 
     def _line(self) -> str:
-        begun = monotonic()
+        begun, worked = monotonic(), self._worked()
         patience = min(PATIENCE, self.left)
-        while monotonic() < begun + patience:
+        while monotonic() < begun + IDLE * patience and self._worked() < worked + patience:
             try:
                 line = self.answers.get(timeout=WATCHED)
             except Empty:
                 self._check_memory()
                 continue
             if line:
-                self.left -= monotonic() - begun
+                self.left -= max(0.0, self._worked() - worked)
                 return line
             raise ChildFailed("it took too much memory, or ended the process that read it")
         raise ChildFailed(f"it did not come to an end in {patience:.0f} seconds")
 
+    def _worked(self) -> float:
+        """Seconds, so far."""
+        times = self._seen("cpu_times")
+        return float(times.user + times.system) if times else 0.0
+
+    def _seen(self, what: str) -> Any:
+        """What the system says of the child; nothing of one that has ended."""
+        try:
+            return getattr(self.process_seen, what)()
+        except import_module("psutil").Error:
+            return None
+
     def _check_memory(self) -> None:
         """The guard where the system has none: what the child holds is seen from here."""
-        import psutil  # type: ignore[import-untyped]
-
-        try:
-            held = psutil.Process(self.process.pid).memory_info().rss
-        except psutil.Error:
-            return
-        if held > MEMORY:
+        held = self._seen("memory_info")
+        if held and held.rss > MEMORY:
             raise ChildFailed(f"it took more than {MEMORY // 1024**2} MB of memory")
 
 
