@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from stereometer.core import catalog
-from stereometer.core.benchmarks import benchmark
 from tests.builders.commands import Said, assert_refused, call, shell
 from tests.builders.little import little_stereoset
 from tests.builders.packs import pack_of
@@ -109,7 +108,7 @@ def test_the_second_place_is_tried_where_the_first_fails(
     little = source.load([tmp_path / "dev.json"])
     places = {"urls": (f"{address}/dev",), "mirrors": (f"{address}/mirror",)}
     card = replace(source.card, digest=little.digest, **places)
-    monkeypatch.setattr(benchmark, "load_card", lambda *_: card)
+    monkeypatch.setitem(vars(source), "card", card)
     said = call("data", "pull", "stereoset", "stereoset")
     assert said.code == 0, said.err
     assert "Trying the second place." in said.err
