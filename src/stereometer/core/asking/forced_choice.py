@@ -8,6 +8,7 @@ there is no score: ties alone would look like the ideal.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -84,7 +85,7 @@ class Presentation:
 
 
 @dataclass(frozen=True)
-class PairedChoice(Bound):
+class PairedChoice(Bound, ABC):
     """Candidates of an item, two at a time, in both orders."""
 
     name: str
@@ -126,8 +127,14 @@ class PairedChoice(Bound):
         question = self.worded(item).question(slots, self.neutral)
         return self.conversation.fields(question, f"{question}\nAnswer:")
 
-    def _request(self, item: Any, first: str, second: str) -> Request:
-        raise NotImplementedError
+    @abstractmethod
+    def _request(self, item: Any, first: str, second: str) -> Request: ...
+
+    @abstractmethod
+    def score(self, item: Any, exchanged: Exchanged) -> Score: ...
+
+    @abstractmethod
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]: ...
 
 
 @dataclass(frozen=True)

@@ -133,8 +133,10 @@ def position_effect(scores: Sequence[Score], settings: Settings) -> Estimate:
         return replace(empty, why=f"fewer than {LEAST_ITEMS} items")
     mean = StudentMean.of(values)
     low, high = mean.interval(settings.level)
-    side = "first" if mean.value > 0 else "second"
-    beyond = mean.p() < 1 - settings.level
+    p, test = mean.p(), "t over items"
+    if not mean.has_spread:
+        p, test = sign_test((values > 0).sum(), (values < 0).sum()), "exact sign test: items agree"
+    side, beyond = "first" if mean.value > 0 else "second", p < 1 - settings.level
     says = f"prefers the {side} option" if beyond else "undecided"
     return replace(
         empty,
@@ -142,9 +144,9 @@ def position_effect(scores: Sequence[Score], settings: Settings) -> Estimate:
         low=low,
         high=high,
         interval="t over items",
-        p=mean.p(),
-        test="t over items",
-        p_adjusted=mean.p(),
+        p=p,
+        test=test,
+        p_adjusted=p,
         tests=1,
         verdict=says,
         beyond_noise=beyond,

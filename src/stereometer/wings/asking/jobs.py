@@ -96,7 +96,8 @@ def _check_known(
     benchmark: Benchmark, methods: Mapping[str, Method], asked: Mapping[str, Any]
 ) -> None:
     known = {field.name for method in methods.values() for field in fields(method.options)}
-    known |= {method.manner for method in methods.values()}
+    if any(method.manner for method in methods.values()):
+        known |= {"graded", "isolated"}
     for name in CHOSEN:
         if asked.get(name) and (name, asked[name]) != ("wording", FIRST) and name not in known:
             raise UsageError(
