@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from stereometer.core import catalog
 from stereometer.core.errors import DataError, UnknownName
-from stereometer.wings.mitigation.attribute import load, names
+from stereometer.wings.mitigation.attribute import load
 
 WHOLE: dict[str, Any] = {
     "name": "age",
@@ -19,7 +20,7 @@ WHOLE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", catalog.names("attribute"))
 def test_shipped_attributes_hold_words_out(name: str) -> None:
     attribute = load(name)
     assert attribute.name == name

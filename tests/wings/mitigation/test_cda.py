@@ -26,7 +26,7 @@ from stereometer.wings.mitigation.forms.stored import CARD, CONFIG, WEIGHTS, loa
 from stereometer.wings.mitigation.methods.cda import METHOD, batch_of, read_example
 from stereometer.wings.mitigation.methods.export import export_mitigated
 from stereometer.wings.mitigation.methods.method import CdaOptions, MitigationFit, MitigationOrder
-from stereometer.wings.mitigation.methods.sentences import LabelledSentence, no_sentences
+from stereometer.wings.mitigation.methods.sentences import LabelledSentence, TrainingSentences
 from stereometer.wings.mitigation.swapping import Swaps
 from tests.builders.models.zoo import Zoo
 
@@ -50,7 +50,7 @@ def order(zoo: Zoo, model: str, seed: int = 0, **options: Any) -> MitigationOrde
         assert label is not None
         assert versions is not None
         fit.append(LabelledSentence(label, versions))
-    sentences = replace(no_sentences(attribute), fit=tuple(fit))
+    sentences = TrainingSentences(Swaps(attribute), fit=tuple(fit))
     chosen = CdaOptions(**{"rate": 1e-2, **options})
     return MitigationOrder(zoo.backend(model), attribute, sentences, "sound", chosen, seed, silent)
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.wings.mitigation.attribute import load, names
+from stereometer.core import catalog
+from stereometer.wings.mitigation.attribute import load
 from stereometer.wings.mitigation.swapping import Swaps, article
 
 GENDER, RACE = Swaps(load("gender")), Swaps(load("race"))
@@ -178,7 +179,7 @@ def test_counterfactuals_with_articles_come_back(words: list[str]) -> None:
         assert RACE.swapped(other, "african", "european") == text
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", catalog.names("attribute"))
 def test_versions_of_every_row_of_a_shipped_attribute_come_back(name: str) -> None:
     swaps = Swaps(load(name))
     for row in (*swaps.attribute.rows, *swaps.attribute.held_out):

@@ -44,6 +44,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 WEIGHTS = "ensemble {a} {b} --resamples 100 --weights"
+UNFIT = "does not fit these runs. Each of their tasks takes 2 numbers from 0 up"
 NO_RUN = "nothing'. A stored run is a folder"
 
 
@@ -55,17 +56,15 @@ NO_RUN = "nothing'. A stored run is a folder"
         ("ensemble {a} {p}", 2, ["not measured alike", "variant"]),
         ("ensemble {a} {pairs}", 2, ["not measured alike"]),
         ("ensemble {a} {s}", 2, ["no scores of unrelated candidates"]),
-        ("ensemble {a} {b} --variant paper", 2, ["measured under `sound`", "--variant paper"]),
-        ("ensemble {a} {b} --variant nice", 2, ["no variant 'nice'"]),
         ("ensemble {p} {p}", 2, ["gave no weight for random", "--weights"]),
-        (f"{WEIGHTS} intrasentence=1,2", 2, ["leaves out intersentence"]),
-        (f"{WEIGHTS} intrasentence=1 --weights intersentence=1,2", 2, ["has 1 numbers for 2 runs"]),
-        (f"{WEIGHTS} intrasentence=0,0 --weights intersentence=1,2", 2, ["all are 0"]),
-        (f"{WEIGHTS} intrasentence=1,x --weights intersentence=1,2", 2, ["is not understood"]),
-        (f"{WEIGHTS} intrasentence=-1,2 --weights intersentence=1,2", 2, ["is not understood"]),
-        (f"{WEIGHTS} intrasentence=nan,2 --weights intersentence=1,2", 2, ["is not understood"]),
-        (f"{WEIGHTS} pair=1,2", 2, ["no task of these runs"]),
-        ("ensemble {a} {b} --folds 1", 2, ["too few"]),
+        (f"{WEIGHTS} intrasentence=1,2", 2, [UNFIT]),
+        (f"{WEIGHTS} intrasentence=1 --weights intersentence=1,2", 2, [UNFIT]),
+        (f"{WEIGHTS} intrasentence=0,0 --weights intersentence=1,2", 2, [UNFIT]),
+        (f"{WEIGHTS} intrasentence=1,x --weights intersentence=1,2", 2, [UNFIT]),
+        (f"{WEIGHTS} intrasentence=-1,2 --weights intersentence=1,2", 2, [UNFIT]),
+        (f"{WEIGHTS} intrasentence=nan,2 --weights intersentence=1,2", 2, [UNFIT]),
+        (f"{WEIGHTS} pair=1,2", 2, [UNFIT]),
+        ("ensemble {a} {b} --folds 1", 2, ["Choose 2 or more"]),
         ("relate {a} {b}", 2, ["at least 3 runs"]),
         ("relate {a} {b} {s}", 2, ["Only 2 of the runs have both"]),
         ("relate {pairs} {pairs} {pairs}", 2, ["has no lms and ss"]),

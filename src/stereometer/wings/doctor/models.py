@@ -45,8 +45,7 @@ class Sample:
     """By candidate, its requests: tokens with their numbers, None if read and not scored."""
 
     def lines(self) -> Iterator[Paragraph]:
-        measure = self.measure or "cannot be scored by this model"
-        yield line(f" {measure}", bold=f"\n{self.item}")
+        yield line(f" {self.measure or 'cannot be scored by this model'}", bold=f"\n{self.item}")
         for name, text in self.texts.items():
             score = f"  score {self.scores[name]:.3f}" if name in self.scores else ""
             yield line(f"  {name}: {text}{score}")
@@ -109,8 +108,7 @@ def doctor(
     opened = open_model(model, 0, options)
     if isinstance(opened, Scorer):
         raise UsageError(
-            f"{model} is a baseline that reads the gold labels. "
-            "There is nothing to examine in it. Name a model."
+            f"{model} reads the gold labels. There is nothing to examine in it. Name a model."
         )
     starter = open_benchmark("starter")
     samples = [_sample(opened, shape, starter.items(shape)[index]) for shape, index in SAMPLES]

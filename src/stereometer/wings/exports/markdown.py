@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from stereometer.core.show.control import visible
 from stereometer.core.show.table import Cell, Table
-from stereometer.core.show.view import Piece, View
+from stereometer.core.show.view import View
 
 MEANT = re.compile(r"([\\`*<|]|\](?=[(\[:]))")
 """What begins code, emphasis, HTML or a cell, or ends the words of a link."""
@@ -35,15 +36,12 @@ def lines(view: View) -> Iterator[str]:
     """The title, then paragraphs and tables, with an empty line after each."""
     if view.title:
         yield from (f"## {plain(view.title)}", "")
-    for piece in (part for each in view.parts for part in _pieces(each)):
+    parts = (part.pieces() if isinstance(part, View) else (part,) for part in view.parts)
+    for piece in chain.from_iterable(parts):
         if isinstance(piece, Table):
             yield from (*table_lines(piece), "")
         else:
             yield from (plain("".join(text for text, _ in piece.spans)), "")
-
-
-def _pieces(part: Piece | View) -> Iterator[Piece]:
-    return part.pieces() if isinstance(part, View) else iter((part,))
 
 
 def table_lines(table: Table) -> Iterator[str]:

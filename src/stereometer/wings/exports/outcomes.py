@@ -18,15 +18,9 @@ ELEMENTS = {"missed": "failure", "undecided": "error"}
 def junit(gate: Gate) -> str:
     """JUnit XML: a test case for each bar and run. A missed bar is a failure; an undecided one
     is an error, so that no build passes over it."""
-    counts = {name: str(len(gate.of(name))) for name in ("missed", "undecided")}
-    suite = Element(
-        "testsuite",
-        name="stereometer gate",
-        tests=str(len(gate.judged)),
-        failures=counts["missed"],
-        errors=counts["undecided"],
-        skipped="0",
-    )
+    missed, undecided = (str(len(gate.of(name))) for name in ("missed", "undecided"))
+    tests = {"tests": str(len(gate.judged)), "failures": missed, "errors": undecided}
+    suite = Element("testsuite", name="stereometer gate", **tests, skipped="0")
     for judged in gate.judged:
         _add(suite, judged)
     suites = Element("testsuites")

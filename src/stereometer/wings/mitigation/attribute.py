@@ -28,6 +28,10 @@ class Role(Document):
     before_noun: bool
     """Whether this is the row where a noun follows, as in `her book`."""
 
+    @property
+    def lower(self) -> list[str]:
+        return [word.lower() for word in self.words]
+
 
 @dataclass(frozen=True)
 class Attribute(Document):
@@ -65,17 +69,13 @@ class Attribute(Document):
         return tuple(sorted({word.lower() for row in rows for word in row}))
 
 
-def names() -> list[str]:
-    """Attributes that need no path."""
-    return catalog.names("attribute")
-
-
 def load(name: str) -> Attribute:
     """An attribute by name, or a user's own file by path."""
-    known = name in names()
+    names = catalog.names("attribute")
+    known = name in names
     path = catalog.find("attribute", name) if known else Path(name)
     if not known and not path.exists() and path.suffix != ".json":
-        raise UnknownName("attribute", name, names(), "A file of your own is named by path.")
+        raise UnknownName("attribute", name, names, "A file of your own is named by path.")
     value = read_json(path)
     try:
         attribute = typed(Attribute, {**value, "source": str(path)})

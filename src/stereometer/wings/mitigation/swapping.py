@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stereometer.core.shapes.sentences import words_of
-from stereometer.wings.mitigation.attribute import Attribute, Role, Row
+from stereometer.wings.mitigation.attribute import Attribute, Role
 
 WORD = re.compile(r"(?<![\w-])\w+")
 FOLLOWING = re.compile(r"\s+(\w[\w'’-]*)")
@@ -31,8 +31,8 @@ class Spot:
     classes: frozenset[str]
     """Whose word it is."""
     held_out: bool
-    rows: tuple[Row | Role, ...]
-    """Where it stands in the lists."""
+    rows: tuple[Role, ...]
+    """Where it stands in the lists; in several only by its role."""
 
 
 class Swaps:
@@ -44,13 +44,13 @@ class Swaps:
         self.not_nouns = {word.lower() for word in attribute.not_before_noun}
 
     @cached_property
-    def _places(self) -> Mapping[str, tuple[Row | Role, ...]]:
+    def _places(self) -> Mapping[str, tuple[Role, ...]]:
         """By word in lower case, the rows that it stands in."""
-        places: dict[str, list[Row | Role]] = {}
+        places: dict[str, list[Role]] = {}
         attribute = self.attribute
-        rows: list[Row | Role] = [*attribute.rows, *attribute.held_out, *attribute.roles]
-        for row in rows:
-            for word in set(_words(row)):
+        sole = (Role(row, before_noun=False) for row in (*attribute.rows, *attribute.held_out))
+        for row in (*sole, *attribute.roles):
+            for word in set(row.lower):
                 places.setdefault(word, []).append(row)
         return {word: tuple(where) for word, where in places.items()}
 
@@ -81,7 +81,7 @@ class Swaps:
             for entry, pattern in self._entries.get(begun.group().lower(), ()):
                 if match := pattern.match(text, begun.start()):
                     end, rows = match.end(), self._places[entry]
-                    own = frozenset(names[_words(row).index(entry)] for row in rows)
+                    own = frozenset(names[row.lower.index(entry)] for row in rows)
                     yield Spot(begun.start(), end, entry, own, entry in self._held_out, rows)
                     break
 
@@ -139,25 +139,17 @@ class Swaps:
         if row is None:
             return None
         exchanged = {self.numbers[first]: second, self.numbers[second]: first}
-        other = exchanged.get(_words(row).index(spot.word))
-        return text[spot.start : spot.end] if other is None else _row(row)[self.numbers[other]]
+        other = exchanged.get(row.lower.index(spot.word))
+        return text[spot.start : spot.end] if other is None else row.words[self.numbers[other]]
 
-    def _row(self, text: str, spot: Spot) -> Row | Role | None:
+    def _row(self, text: str, spot: Spot) -> Role | None:
         """The row of a word, by what follows where there are several."""
         if len(spot.rows) == 1:
             return spot.rows[0]
         following = FOLLOWING.match(text, spot.end)
         noun = following is not None and following.group(1).lower() not in self.not_nouns
-        fitting = [row for row in spot.rows if isinstance(row, Role) and row.before_noun == noun]
+        fitting = [row for row in spot.rows if row.before_noun == noun]
         return fitting[0] if len(fitting) == 1 else None
-
-
-def _row(row: Row | Role) -> Row:
-    return row.words if isinstance(row, Role) else row
-
-
-def _words(row: Row | Role) -> list[str]:
-    return [word.lower() for word in _row(row)]
 
 
 def _match_cases(word: str, other: str) -> str:

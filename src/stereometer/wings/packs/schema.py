@@ -40,11 +40,9 @@ def _file_name(name: str) -> str:
 
 def _encoding(name: str) -> str:
     try:
-        written = "abc".encode(name).decode(name)
+        "abc".encode(name).decode(name)
     except (LookupError, UnicodeError):
-        written = ""
-    if written != "abc":
-        raise ValueError("there is no such text encoding")
+        raise ValueError("there is no such text encoding") from None
     return name
 
 

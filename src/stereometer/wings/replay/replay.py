@@ -7,6 +7,7 @@ the CrowS-Pairs script writes, and JSONL of log-probabilities.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
@@ -46,20 +47,13 @@ class Replayed:
     notes: tuple[str, ...] = ()
     pairs: Sequence[Pair] = ()
     """The pairs themselves, where the file carries them."""
-    scoring: str = "replayed"
     method: str = "replay@1"
     """What the scores are, after the name of the shape."""
 
     @property
     def card(self) -> ModelCard:
-        return ModelCard(
-            self.name,
-            "replayed",
-            "replay@1",
-            digest_of(sorted(self.by_id.items())),
-            notes=self.notes,
-            settings={"file": self.path.name},
-        )
+        identity = (self.name, "replayed", "replay@1", digest_of(sorted(self.by_id.items())))
+        return ModelCard(*identity, notes=self.notes, settings={"file": self.path.name})
 
     def scores(self, items: Iterable[Any], variant: Variant) -> Iterator[Score]:
         item: SentenceItem
@@ -304,21 +298,15 @@ def _unswap(
 
     Its verdict column (1: sent_more wins) shows it: right on stereo rows, upside down on others.
     """
-    against = dict.fromkeys((*DIRECTIONS, None), 0)
-    decided = dict(against)
+    against, decided = Counter[str | None](), Counter[str | None]()
     for pair, verdict in zip(pairs, verdicts, strict=True):
         more, less = by_id[f"{pair.id}:sent_more"], by_id[f"{pair.id}:sent_less"]
         if verdict.strip() in ("0", "1", "0.0", "1.0") and more != less:
             decided[pair.direction] += 1
             against[pair.direction] += (more > less) != (float(verdict) == 1)
-    if not any(against.values()):
+    if not against.total():
         return ()
-    if (
-        decided["antistereo"]
-        and against["antistereo"] == decided["antistereo"]
-        and not against["stereo"]
-        and not against[None]
-    ):
+    if against["antistereo"] == decided["antistereo"] == against.total():
         for pair in pairs:
             if pair.direction == "antistereo":
                 left, right = f"{pair.id}:sent_more", f"{pair.id}:sent_less"
@@ -328,6 +316,6 @@ def _unswap(
             "CrowS-Pairs script wrote them; they were put right by its verdict column.",
         )
     return (
-        f"The verdict column disagrees with the scores in {sum(against.values())} of "
-        f"{sum(decided.values())} rows; the scores were used.",
+        f"The verdict column disagrees with the scores in {against.total()} of {decided.total()} "
+        "rows; the scores were used.",
     )

@@ -31,7 +31,7 @@ from stereometer.wings.replay.replay import Replayed, joined, missing, read_repl
 
 MANY_DRAWS = 10_000
 """As many others must be possible before items are taken for the draw of a limit."""
-PAIR, COMMENT = Pair.shape, Comment.shape
+PAIR, COMMENT, REPLAYED = Pair.shape, Comment.shape, "replayed"
 
 
 def replay_job(
@@ -67,9 +67,9 @@ def replay_job(
     notes = (*scale_notes(scores, settings.variant), *notes, *missing(scores, items))
     name = _measure_name(measure, shape) if measure else f"{shape}-{scores.method}"
     method = catalog.find("method", measure) if measure else None
-    settings = with_ties(settings, scores.scoring, method)
+    settings = with_ties(settings, REPLAYED, method)
     measurement = Measurement(
-        *(loaded, items, name, scores.card, scores.scoring, settings, limit, notes), of=len(whole)
+        *(loaded, items, name, scores.card, REPLAYED, settings, limit, notes), of=len(whole)
     )
     return measurement.job(catalog.shape(shape), lambda: scores.scores(items, settings.variant))
 
@@ -166,8 +166,8 @@ def answers_job(
         Benchmark(card, {COMMENT: comments}, path.name),
         comments,
         measure.name,
-        ModelCard(system, "replayed", "replay@1", digest_of_rows(rows), settings=how),
-        "replayed",
+        ModelCard(system, REPLAYED, "replay@1", digest_of_rows(rows), settings=how),
+        REPLAYED,
         settings,
         notes=notes,
         recorded={"setting": setting.name, "repeats": 1 + max(counts, default=-1)},

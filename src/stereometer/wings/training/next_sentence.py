@@ -77,10 +77,7 @@ def _train_head(
     head = rounded(head)
     correct = head(rows).argmax(-1).cpu() == held_out.targets
     card = HeadCard(
-        backend.checkpoint.name,
-        backend.weights,
-        recipe.pooling,
-        recipe.layer,
+        *(backend.checkpoint.name, backend.weights, recipe.pooling, recipe.layer),
         training=record,
         accuracy=fitting.accuracy(correct, held_out.groups, recipe.seed),
         fine_tuned=recipe.full,

@@ -67,20 +67,16 @@ def recognised(backend: LanguageModel, folder: Path) -> LanguageModel:
             "the model again, or remove the file."
         ) from None
     if exported.weights != backend.weights:
-        _check_precision(exported.card, backend, folder)
+        if (dtype := backend.checkpoint.options.dtype) != "float32":
+            raise ModelError(
+                f"{folder} has a mitigation ({exported.card.method}), which is known by weights in "
+                f"float32; here they are {dtype}. Use --dtype float32."
+            )
         backend.notes.append(
             f"{EXPORTED} is about other weights, so it is not used: these were changed since."
         )
         return backend
     return _add_card(backend, exported.card, f"exported from {exported.card.base}")
-
-
-def _check_precision(card: MitigationCard, backend: LanguageModel, folder: Path) -> None:
-    if (dtype := backend.checkpoint.options.dtype) != "float32":
-        raise ModelError(
-            f"{folder} holds a model with a mitigation ({card.method}), which is known by its "
-            f"weights in float32; here they are {dtype}. Use --dtype float32."
-        )
 
 
 def _add_card(backend: LanguageModel, card: MitigationCard, source: str) -> LanguageModel:
@@ -103,11 +99,9 @@ def _check_base(stored: Stored, base: LanguageModel) -> None:
     card, options = stored.card, base.checkpoint.options
     if card.base_digest == base.weights:
         return
-    remedy = (
-        "Make one for this model: `stereometer mitigate`."
-        if options.dtype == "float32"
-        else "Mitigations are fitted on float32: use --dtype float32."
-    )
+    remedy = "Make one for this model: `stereometer mitigate`."
+    if options.dtype != "float32":
+        remedy = "Mitigations are fitted on float32: use --dtype float32."
     raise ModelError(
         f"{stored.path} was fitted on {card.base} ({card.base_digest[:12]}), the model is "
         f"{base.checkpoint.name} ({base.weights[:12]}). A mitigation means nothing on other "

@@ -34,7 +34,8 @@ from stereometer.wings.mitigation.methods.method import (
     SelfDebiasOptions,
     SentenceDebiasOptions,
 )
-from stereometer.wings.mitigation.methods.sentences import no_sentences, read
+from stereometer.wings.mitigation.methods.sentences import TrainingSentences, read
+from stereometer.wings.mitigation.swapping import Swaps
 from stereometer.wings.training.articles import ARTICLES
 from stereometer.wings.training.recipe import Draws, check_seed, trainable, with_states
 
@@ -135,19 +136,10 @@ def mitigate_model(
     default it is a bar for each, with False nothing.
     """
     wish = Wish(
-        method,
-        str(model),
-        str(attribute),
-        Path(text) if text else None,
-        Path(out),
-        variant,
-        sentences,
-        seed,
-        control,
-        tuple(map(Path, against)),
-        Path(states) if states else None,
-        {**loading, "dtype": "float32"},
-        settings or {},
+        *(method, str(model), str(attribute), Path(text) if text else None, Path(out), variant),
+        *(sentences, seed, control, tuple(map(Path, against)), Path(states) if states else None),
+        loading={**loading, "dtype": "float32"},
+        options=settings or {},
     )
     started = perf_counter()
     with phases(progress) as report:
@@ -165,7 +157,7 @@ def mitigate(wish: Wish, progress: Phases) -> list[MitigationCard]:
     backend = with_states(open_model(wish.model, wish.seed, wish.loading))
     method.check(backend.checkpoint.family, wish.variant, wish.model)
     _check_own_states(backend, wish.text is not None)
-    sentences = no_sentences(attribute)
+    sentences = TrainingSentences(Swaps(attribute))
     if wish.text is not None:
         how = (wish.sentences, wish.seed, wish.against, method.form != PROMPT)
         sentences = read(wish.text, attribute, *how)

@@ -69,23 +69,20 @@ class Probing:
 
         A projection changes the last states alone, a prompt none; an adapter may change all.
         """
-        last, earlier = self._last, self._earlier
+        last, earlier = self._before
         if card.form == PROJECTION:
             projection = Projection(**fitted.tensors)
-            training, test = (part.projected(projection) for part in last)
-            last = training, test
+            last = last[0].projected(projection), last[1].projected(projection)
         elif card.form == ADAPTER:
             last, earlier = self._states(opened, 0), self._states(opened, self.halfway)
-        probe = self._probe(self._last, last, 0)
-        return replace(card, probe=probe, earlier=self._probe(self._earlier, earlier, self.halfway))
+        probe = self._probe(self._before[0], last, 0)
+        halfway = self._probe(self._before[1], earlier, self.halfway)
+        return replace(card, probe=probe, earlier=halfway)
 
     @cached_property
-    def _last(self) -> Parts:
-        return self._states(self.order.backend, 0)
-
-    @cached_property
-    def _earlier(self) -> Parts:
-        return self._states(self.order.backend, self.halfway)
+    def _before(self) -> tuple[Parts, Parts]:
+        backend = self.order.backend
+        return self._states(backend, 0), self._states(backend, self.halfway)
 
     def _states(self, backend: LanguageModel, layer: int) -> Parts:
         order, where = self.order, f", layer {layer}" if layer else ""

@@ -58,15 +58,17 @@ class LabelledSentence:
 
 @dataclass(frozen=True)
 class TrainingSentences:
+    """Of a text, or of none."""
+
     swaps: Swaps
-    fit: tuple[LabelledSentence, ...]
-    probe: tuple[LabelledSentence, ...]
-    test: tuple[LabelledSentence, ...]
-    neutral: tuple[str, ...]
+    fit: tuple[LabelledSentence, ...] = ()
+    probe: tuple[LabelledSentence, ...] = ()
+    test: tuple[LabelledSentence, ...] = ()
+    neutral: tuple[str, ...] = ()
     """Of the part that is fitted on, without any list word."""
-    passages: Mapping[str, int]
+    passages: Mapping[str, int] = field(default_factory=dict)
     """Held-out sentences whose perplexity is measured, with the number of their article group."""
-    text_digest: str
+    text_digest: str = ""
     leaks: Mapping[str, Leak] = field(default_factory=dict)
     """What the whole text and the lists share with benchmarks."""
 
@@ -103,7 +105,7 @@ def read(
     probe = _Part(swaps, probe_texts, held_out=None)
     test = _Part(swaps, test_texts, held_out=True)
     _check_probe(probe, test, text, attribute)
-    rng = random.Random(seed)
+    rng, every = random.Random(seed), (*fit_texts, *probe_texts, *test_texts)
     return TrainingSentences(
         swaps,
         _draw(fit.labelled, limit, rng),
@@ -112,15 +114,8 @@ def read(
         tuple(_sample(fit.neutral, limit, rng)),
         {text: test_texts[text] for text in _sample(list(test_texts), PASSAGES, rng)},
         articles.digest(whole),
-        looked_at(
-            (*fit_texts, *probe_texts, *test_texts, *fit.counterfactuals), attribute.words, against
-        ),
+        looked_at((*every, *fit.counterfactuals), attribute.words, against),
     )
-
-
-def no_sentences(attribute: Attribute) -> TrainingSentences:
-    """Of no text."""
-    return TrainingSentences(Swaps(attribute), (), (), (), (), {}, "")
 
 
 def _sentences(groups: Iterable[Sequence[Article]]) -> dict[str, int]:
@@ -156,11 +151,6 @@ class _Part:
 
 def _check_enough(part: _Part, text: Path, attribute: Attribute) -> None:
     tally = Counter(sentence.label for sentence in part.labelled)
-    if not tally:
-        raise DataError(
-            f"{text} has no sentence with a word of {attribute.name}. Nothing can be fitted on "
-            "it. Give another text, or an attribute whose words it has."
-        )
     rare = min(attribute.classes, key=lambda name: tally[name])
     if tally[rare] < LEAST:
         counts = ", ".join(f"{name} {tally[name]}" for name in attribute.classes)
@@ -185,12 +175,9 @@ def _draw(
     labelled: Sequence[LabelledSentence], limit: int, rng: random.Random
 ) -> tuple[LabelledSentence, ...]:
     """At most so many of each class, in their order."""
-    by_label: dict[str, list[LabelledSentence]] = {}
-    for sentence in labelled:
-        by_label.setdefault(sentence.label, []).append(sentence)
-    return tuple(
-        part for label in sorted(by_label) for part in _sample(by_label[label], limit, rng)
-    )
+    labels = sorted({sentence.label for sentence in labelled})
+    parts = ([part for part in labelled if part.label == label] for label in labels)
+    return tuple(sentence for part in parts for sentence in _sample(part, limit, rng))
 
 
 def _sample(elements: Sequence[Element], limit: int, rng: random.Random) -> Iterator[Element]:

@@ -115,19 +115,17 @@ class StateReader:
         rows = []
         for start in range(0, len(texts), PART):
             part = texts[start : start + PART]
-            make = partial(self._part, part, pool)
-            rows.append(self._load_or_make(part, pool, make) if self.keep is not None else make())
+            rows.append(self._load_or_make(part, pool))
             self.progress(f"states, {purpose}", min(start + PART, len(texts)), len(texts), "")
         return torch.cat(rows).double().cpu()
 
-    def _load_or_make(
-        self, part: Sequence[PairTokens], pool: Pool, make: Callable[[], Tensor]
-    ) -> Tensor:
-        assert self.keep is not None
+    def _load_or_make(self, part: Sequence[PairTokens], pool: Pool) -> Tensor:
+        if self.keep is None:
+            return self._part(part, pool)
         texts = [(text.ids, text.segments, text.first) for text in part]
         name = digest_of([self.backend.weights, self.layer, pool.__name__, texts])
         count = sum(len(pool(torch.zeros(len(text.first), 1))) for text in part)
-        return kept_part(self.keep / f"{name[:32]}.npy", count, make)
+        return kept_part(self.keep / f"{name[:32]}.npy", count, partial(self._part, part, pool))
 
     def _part(self, texts: Sequence[PairTokens], pool: Pool) -> Tensor:
         features = Features(self.backend, "mean", self.layer)

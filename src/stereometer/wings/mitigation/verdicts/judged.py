@@ -45,17 +45,8 @@ class Effect(Document):
 
     @classmethod
     def of(cls, row: Difference) -> Effect:
-        closeness = Closeness.of(row)
-        return cls(
-            row.slice,
-            row.name,
-            row.n,
-            row.asked,
-            row.scope,
-            closeness,
-            row.detectable,
-            row.beyond_noise,
-        )
+        about = (row.slice, row.name, row.n, row.asked, row.scope)
+        return cls(*about, Closeness.of(row), row.detectable, row.beyond_noise)
 
     def beside(self, control: Difference | None, base: Difference | None) -> Effect:
         """With the change from the control, and that of the control from the base."""

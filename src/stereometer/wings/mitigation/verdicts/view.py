@@ -37,8 +37,12 @@ def pieces(judged: Mitigated) -> Iterator[Piece]:
 
 def headline(judged: Mitigated) -> str:
     """The verdict, what moved, and what fell beyond noise with it."""
-    parts = "; ".join((*map(_move, judged.targeted), *_losses(judged)))
-    said = f"{judged.verdict}: {parts}" if judged.verdict else "no verdict"
+    parts = list(map(_move, judged.targeted))
+    for name, kept in (("lms", judged.lms), ("facts", judged.definitional)):
+        if kept is not None and kept.difference.high < 0:
+            row = kept.difference
+            parts.append(f"{name} fell from {row.first:.1f} to {row.second:.1f}")
+    said = f"{judged.verdict}: {'; '.join(parts)}" if judged.verdict else "no verdict"
     return f"{judged.after}: {said}"
 
 
@@ -46,13 +50,6 @@ def _move(effect: Effect) -> str:
     base = effect.from_base
     where = f" in {slice_name(effect.slice)}" if effect.slice else ""
     return f"{_metric(effect)}{where} {base.first:.1f} to {base.second:.1f}"
-
-
-def _losses(judged: Mitigated) -> Iterator[str]:
-    for name, kept in (("lms", judged.lms), ("facts", judged.definitional)):
-        if kept is not None and kept.difference.high < 0:
-            row = kept.difference
-            yield f"{name} fell from {row.first:.1f} to {row.second:.1f}"
 
 
 def about(judged: Mitigated) -> str:

@@ -16,20 +16,10 @@ from stereometer.core.runs.job import versions
 from stereometer.core.runs.stored import Run, Stored, folders_of, runs_alike
 from stereometer.core.shapes.shape import Contrast
 from stereometer.core.show.view import View, line
-from stereometer.core.types import (
-    Estimate,
-    Job,
-    ModelCard,
-    Result,
-    Score,
-    Settings,
-    Variant,
-    digest_of,
-)
+from stereometer.core.types import Estimate, Job, ModelCard, Result, Score, Settings, digest_of
 from stereometer.wings.relations.ensemble import rules
 from stereometer.wings.relations.ensemble.rules import Combination, Combine, Weights, weights_for
 
-FOLDS = 5
 PAPER_MEASURES = ("cat-likelihood", "cat-replay")
 """What the authors' rule was made for."""
 
@@ -109,11 +99,6 @@ class Ensemble(Run):
 @verb
 def ensemble(
     *runs: Annotated[Stored, "Folders of runs on the same items, measured alike."],
-    variant: Annotated[
-        str | None,
-        "By default that of the runs: `sound` is a linear combination, `paper` the authors' "
-        "pairwise winners.",
-    ] = None,
     name: Annotated[str, "Name of the ensemble."] = "ensemble",
     weights: Annotated[
         Sequence[str],
@@ -122,17 +107,18 @@ def ensemble(
     ] = (),
     folds: Annotated[
         int, "Parts of the target terms, each scored with weights fitted on the others."
-    ] = FOLDS,
+    ] = 5,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     coverage: Coverage = 0.90,
     out: Out = None,
     require: Require = (),
 ) -> Ensemble:
-    """Combine stored runs into a new one."""
+    """Combine stored runs into a new one: linearly under `sound`, by the authors' pairwise winners
+    where the runs are under `paper`."""
     bound = holding(require)
     members = load_members(runs)
-    settings = Settings(_variant(members, variant), seed, resamples, coverage=coverage)
+    settings = Settings(members.first.variant, seed, resamples, coverage=coverage)
     if folds < 2:
         raise UsageError(
             f"--folds is {folds}. A term is scored with weights fitted on others. Choose 2 or more."
@@ -166,17 +152,6 @@ def ensemble(
     )
     done = execute(job, store.place_of(job, out))
     return Ensemble(done.result, done.folder, gate=bound.gate([done.result]))
-
-
-def _variant(members: Members, asked: str | None) -> Variant:
-    ours = members.first.variant
-    if asked not in (None, ours):
-        Settings(asked)  # type: ignore[arg-type]
-        raise UsageError(
-            f"The runs were measured under `{ours}`, the ensemble is asked for under `{asked}`. "
-            f"Their scores are on that variant's scale. Measure the members with --variant {asked}."
-        )
-    return ours
 
 
 def _linear(members: Members, fixed: Weights | None, folds: int, seed: int) -> Combine:
