@@ -97,7 +97,9 @@ def named(model: Model | list[Model], name: str | Sequence[str] | None = None) -
         )
     several = models[1:] and not names
     own = names_for([member.spec or "in memory" for _, member in models]) if several else names
-    return [(*pair, called) for pair, called in zip(models, own or [None], strict=True)]
+    return [
+        (*pair, called) for pair, called in zip(models, own or [None] * len(models), strict=True)
+    ]
 
 
 WILD = re.compile(r"[*?\[]")
