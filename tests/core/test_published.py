@@ -9,10 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-import stereometer
-from stereometer.cli.app import app
 from stereometer.core import catalog
 from stereometer.core.benchmarks import published
 from stereometer.core.benchmarks.published import (
@@ -25,7 +22,6 @@ from stereometer.core.benchmarks.published import (
     values,
     with_published,
 )
-from stereometer.core.errors import UnknownName
 from stereometer.core.runs.execute import execute
 from stereometer.core.tables import PLAIN
 from stereometer.core.types import Estimate, Result, Settings
@@ -35,7 +31,6 @@ from stereometer.kinds.traits.align.agreement import GROUPS
 from stereometer.kinds.traits.align.profile import ALL_GROUPS, beside_printed
 from stereometer.kinds.traits.align.ratings import Ratings
 from stereometer.wings.replay.runs import answers_job
-from tests.builders.sure import sure
 
 STEREOSET = catalog.find("benchmark", "stereoset").card.digest
 CROWS_PAIRS = catalog.find("benchmark", "crows-pairs").card.digest
@@ -252,31 +247,6 @@ def test_a_folder_is_known_by_its_weights_and_by_nothing_else(
     assert system_of("bert-base-uncased") is None
 
 
-# --------------------------------------------------------------------------------------- listing
-
-
-def test_the_verb_lists_values_with_their_sources() -> None:
-    listing = stereometer.published("crows-pairs", model="google-bert/bert-base-uncased")
-    (overall,) = (
-        row
-        for row in listing.rows()
-        if row["measure"] == "pair-likelihood"
-        and row["name"] == "pair_preference"
-        and not row["slice"]
-    )
-    assert overall["value"] == 60.5
-    assert overall["source"].endswith("Table 2, p. 5")
-    assert sure(overall["asked"]) == 1508
-    assert len(stereometer.published().values) == len(values())
-
-
-def test_an_unknown_benchmark_or_model_gets_a_hint() -> None:
-    with pytest.raises(UnknownName, match=r"stereoset.*`stereometer published` shows"):
-        stereometer.published("steroset")
-    with pytest.raises(UnknownName, match=r"gpt2.*`stereometer published` shows"):
-        stereometer.published(model="gpt22")
-
-
 # --------------------------------------------------------------------------- agreement with people
 
 
@@ -315,14 +285,6 @@ def test_agreement_stands_beside_tables_6_a11_and_a19(
 def test_agreement_with_other_raters_stands_beside_nothing() -> None:
     ratings = Ratings((), {}, {})
     assert printed(beside_printed([tau()], aligned(), ratings, ["that"], None)) == [None]
-
-
-def test_every_command_line_of_the_list_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    for benchmark in ((), ("stereoset",), ("abc",), ("ethos",)):
-        output = CliRunner().invoke(app, ["published", *benchmark]).output
-        assert max(map(len, output.splitlines())) <= 80
-        assert "No room" not in output or benchmark == ("ethos",)
 
 
 # ----------------------------------------------------------------------------- answers of GPT-3
