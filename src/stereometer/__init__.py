@@ -1,6 +1,7 @@
 """Measure social stereotypes in language models, with intervals, denominators and verdicts."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from stereometer.core.types import Estimate, Result
@@ -79,6 +80,11 @@ _PLACES = {
     "write_report": "report",
 }
 
+if not TYPE_CHECKING:  # a wing may have been left out, and its verbs with it
+    _ROOMS = {name: ".".join(place.split(".")[:2]) for name, place in _PLACES.items()}
+    _GONE = {name for name, room in _ROOMS.items() if find_spec(f"stereometer.{room}") is None}
+    __all__ = [name for name in __all__ if name not in _GONE]
+
 
 def __dir__() -> list[str]:
     return sorted(__all__)
@@ -86,7 +92,7 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> object:
     """Verbs are imported when they are first used: `stereometer --help` loads nothing heavy."""
-    if name not in _PLACES:
+    if name not in __all__:
         raise AttributeError(f"module 'stereometer' has no attribute {name!r}")
     module, _, attribute = _PLACES[name].partition(":")
     value: object = getattr(import_module(f"stereometer.{module}"), attribute or name)

@@ -1,4 +1,4 @@
-"""The core stands alone: without a wing and its lines in the catalog, it lists and measures."""
+"""Without a wing and its lines in the catalog the product works, and its other tests pass."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from shutil import copytree, ignore_patterns, rmtree
+from shutil import copy, copytree, ignore_patterns, rmtree
 
 import pytest
 
 from tests.docs.pages import ROOT
 
 SOURCE = ROOT / "src" / "stereometer"
-LEFT_OUT = ignore_patterns("__pycache__", "*.safetensors", "vendor")
+LEFT_OUT = ignore_patterns("__pycache__", "*.safetensors")
 NEEDED = {"packs"}
 """Of a benchmark in the run."""
 WINGS = sorted(
@@ -23,11 +23,12 @@ WINGS = sorted(
 
 def without(wings: list[str], place: Path) -> Path:
     """A copy of the package that lacks wings and their lines in the catalog."""
-    copytree(SOURCE, place / "stereometer", ignore=LEFT_OUT)
-    catalog = place / "stereometer" / "core" / "catalog.py"
+    package = place / "src" / "stereometer"
+    copytree(SOURCE, package, ignore=LEFT_OUT)
+    catalog = package / "core" / "catalog.py"
     lines = catalog.read_text("utf-8").splitlines(keepends=True)
     for wing in wings:
-        rmtree(place / "stereometer" / "wings" / wing)
+        rmtree(package / "wings" / wing)
         lines = [line for line in lines if f"wings.{wing}" not in line]
     catalog.write_text("".join(lines), "utf-8")
     return place
@@ -36,7 +37,11 @@ def without(wings: list[str], place: Path) -> Path:
 def said(place: Path, *words: str) -> str:
     answer = subprocess.run(
         [sys.executable, "-m", "stereometer", *words],
-        env={**os.environ, "PYTHONPATH": str(place), "STEREOMETER_CACHE": str(place / "cache")},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(place / "src"),
+            "STEREOMETER_CACHE": str(place / "cache"),
+        },
         cwd=place,
         text=True,
         capture_output=True,
@@ -60,6 +65,51 @@ def test_a_run_is_possible_without(wing: str, tmp_path: Path) -> None:
     said(place, "compare", "runs")
     if wing != "look":
         said(place, "list")
+
+
+THREE = ["board", "mitigation", "people"]
+QUICK = ("test_public_names.py", "test_verbs.py")
+OTHERS = ("tests/contract", "tests/cli", "tests/core", "tests/kinds", "tests/report", "tests/wings")
+NOT_OTHERS = (
+    *("test_wings.py", "test_without_a_wing.py"),  # these tests
+    *("test_readme.py", "test_benches.py", "test_makefile.py", "test_wheel.py"),
+    "test_container.py",
+)
+"""Pages that show the wing, and files that no copy has."""
+
+
+def tested(place: Path, wings: list[str], *paths: str) -> None:
+    """The other tests, in the copy."""
+    for name in ("tests", "docs", "bench"):
+        copytree(ROOT / name, place / name, ignore=ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md"):
+        copy(ROOT / name, place)
+    for wing in wings:
+        rmtree(place / "tests" / "wings" / wing)
+    left_out = [f"--ignore-glob=*/{name}" for name in NOT_OTHERS]
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-m", "not long", "-x", *left_out, *paths],
+        env={**_uncounted(), "PYTHONPATH": str(place / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd=place,
+        text=True,
+        capture_output=True,
+    )
+    assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-2000:]
+
+
+def _uncounted() -> dict[str, str]:
+    """Without what tells pytest to count the lines that these tests run."""
+    return {name: value for name, value in os.environ.items() if "SLIPCOVER" not in name}
+
+
+def test_other_tests_pass_without_three_wings(tmp_path: Path) -> None:
+    tested(without(THREE, tmp_path), THREE, *(f"tests/contract/{name}" for name in QUICK))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("wing", THREE)
+def test_all_other_tests_pass_without(wing: str, tmp_path: Path) -> None:
+    tested(without([wing], tmp_path), [wing], *OTHERS)
 
 
 VERBS = """

@@ -116,17 +116,6 @@ def test_a_name_of_ones_own_stands_in_results_and_folders(tmp_path: Path) -> Non
     assert [folder for folder in Path("stereometer-runs").iterdir() if "my_fake" in folder.name]
 
 
-def test_public_names_are_importable_and_sorted() -> None:
-    assert all(
-        getattr(stereometer, name) is not None
-        for name in stereometer.__all__
-        if name != "write_report"
-    )
-    assert list(stereometer.__all__) == sorted(stereometer.__all__)
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        stereometer.nothing  # noqa: B018
-
-
 # ------------------------------------------------------------------------------------------ results
 
 
