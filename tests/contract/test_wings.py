@@ -78,7 +78,7 @@ NOT_OTHERS = (
 """Pages that show the wing, and files that no copy has."""
 
 
-def tested(place: Path, wings: list[str], *paths: str) -> None:
+def pass_without(place: Path, wings: list[str], *paths: str) -> None:
     """The other tests, in the copy."""
     for name in ("tests", "docs", "bench"):
         copytree(ROOT / name, place / name, ignore=ignore_patterns("__pycache__"))
@@ -103,13 +103,13 @@ def _uncounted() -> dict[str, str]:
 
 
 def test_other_tests_pass_without_three_wings(tmp_path: Path) -> None:
-    tested(without(THREE, tmp_path), THREE, *(f"tests/contract/{name}" for name in QUICK))
+    pass_without(without(THREE, tmp_path), THREE, *(f"tests/contract/{name}" for name in QUICK))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("wing", THREE)
 def test_all_other_tests_pass_without(wing: str, tmp_path: Path) -> None:
-    tested(without([wing], tmp_path), [wing], *OTHERS)
+    pass_without(without([wing], tmp_path), [wing], *OTHERS)
 
 
 VERBS = """
