@@ -229,6 +229,31 @@ def test_without_room_nothing_is_scored_nothing_kept_and_the_way_out_said(
         assert first["skipped"] == "no room"
 
 
+@pytest.mark.parametrize(("options", "room"), [("--room 200", 200), ("--no-thinking", 0)])
+def test_a_survey_has_room_for_thinking_too(
+    stub: Start, tmp_path: Path, options: str, room: int
+) -> None:
+    def rate(body: Body) -> Any:
+        text = body["messages"][-1]["content"]
+        rated = "\n".join(f"{at}: 60" for at in range(1, 1 + text.count("0 means")))
+        status, answer = thinker(body)
+        message = answer["choices"][0]["message"]
+        message["content"] = message["content"].replace("yes", rated or "yes")
+        return status, answer
+
+    server = serving(stub, rate)
+    ran = call(
+        f"ask survey -m server:{server.url}#parrot --limit 16 --repeats 2 --json {options}",
+        *("--out", tmp_path / "runs"),
+    )
+    assert ran.code == 0, ran.err
+    (result,) = ran.json["results"]
+    mean = next(row for row in result["estimates"] if row["name"] == "answered_mean")
+    assert (mean["value"], mean["n"]) == (60, 16)
+    pages = [body for _, body, _ in server.seen if "0 means" in str(body.get("messages"))]
+    assert {body["max_tokens"] for body in pages} == {10 * 16 + room}
+
+
 def test_answers_that_had_room_are_kept_for_a_run_with_more(stub: Start, tmp_path: Path) -> None:
     """Half of them need more room than there is at first."""
 

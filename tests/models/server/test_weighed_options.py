@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
-from stereometer.core.types import UNNAMED, Answer, Options
+from stereometer.core.runs.execute import opened_cache
+from stereometer.core.runs.runner import Serial, Tally, computed
+from stereometer.core.types import UNNAMED, Answer, Asking, Options, Score
+from stereometer.kinds.comments.items import Comment
+from stereometer.kinds.comments.recognition.method import ZERO_SHOT, RecognitionOptions
+from stereometer.kinds.comments.recognition.questions import Question
 from tests.builders.servers import open_server, opened
 from tests.models.server.conftest import Stub, said, send
 
@@ -119,3 +124,44 @@ def test_completions_name_tokens_in_a_table(stub: Start) -> None:
     server.always = server.scoring = legacy
     (answer,) = asked(opened(server), Options(QUESTION))
     assert [exp(value) for value in answer.column("logprob")] == pytest.approx([0.7, 0.2])
+
+
+def graded(backend: Any, **options: Any) -> list[Score]:
+    """Recognition of four comments, by the probabilities of the label words."""
+    items = [
+        Question(
+            Comment(str(at), f"The cat sat {at}.", {}, at), "rude", ("rude", "not-rude"), "rude"
+        )
+        for at in range(4)
+    ]
+    how = RecognitionOptions(graded=True, **options)
+    asking = Asking(items, ZERO_SHOT.bind(backend, "sound", how), backend)
+    with opened_cache(False) as cache:
+        return list(computed(asking, Serial(backend), cache, Tally()))
+
+
+def test_recognition_is_graded_by_what_a_server_names(stub: Start) -> None:
+    backend = opened(naming_server(stub, {"Yes": 0.4, "yes": 0.1, "No": 0.2, "no": 0.05}))
+    for score in graded(backend, chat=True):
+        assert score.answers == ({"text": "yes", "label": "rude"},)
+        assert score.derived["probability rude"] == pytest.approx(0.5 / 0.75)
+        assert score.derived["mass"] == pytest.approx(0.75)
+
+
+@pytest.mark.long
+def test_graded_recognition_through_our_own_server_equals_the_local_one(
+    local: Any, served: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stereometer.core.asking.weighed.MASS_FLOOR", 0.0)  # it is untrained
+    server = open_server(f"server:{served}#{local.card.name}")
+    seen = 0
+    for here, there in zip(
+        *(graded(each, chat=True, wording="3") for each in (local, server)), strict=True
+    ):
+        if there.derived:
+            seen += 1
+            assert here.answers == there.answers
+            assert here.derived["mass"] == pytest.approx(there.derived["mass"], abs=0.02)
+        else:
+            assert there.answers[0]["skipped"] == UNNAMED
+    assert seen

@@ -12,6 +12,7 @@ from typing import Any
 from stereometer.core.asking.conversation import filled_in, packaged
 from stereometer.core.errors import UnknownName
 
+OURS = "stereometer.core.asking"
 FIRST = "1"
 """The wording that is meant where none is named."""
 NEUTRAL_LINE = "{neutral}"
@@ -26,7 +27,7 @@ class Wording:
     id: str
     text: str
     """With slots for what is asked about."""
-    options: tuple[str, ...]
+    options: tuple[str, ...] = ()
     """What a model is to answer with; where there is a neutral option, that is the last."""
     neutral: str = ""
     """The line that offers the neutral option."""
@@ -56,17 +57,18 @@ def _listed(options: Sequence[str]) -> str:
 
 
 @cache
-def _every() -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    return tomllib.loads(packaged(__package__, "wordings.toml"))
+def _every(package: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    return tomllib.loads(packaged(package, "wordings.toml"))
 
 
-def wordings(task: str) -> tuple[Wording, ...]:
-    """Every wording of a task."""
-    return tuple(Wording(**{**row, "options": tuple(row["options"])}) for row in _every()[task])
+def wordings(task: str, package: str = OURS) -> tuple[Wording, ...]:
+    """Every wording of a task, which lies in a package."""
+    rows = _every(package)[task]
+    return tuple(Wording(**{**row, "options": tuple(row.get("options", ()))}) for row in rows)
 
 
-def wording(task: str, name: str) -> Wording:
-    known = {each.id: each for each in wordings(task)}
+def wording(task: str, name: str, package: str = OURS) -> Wording:
+    known = {each.id: each for each in wordings(task, package)}
     if name not in known:
         raise UnknownName("wording", name, known, "They are listed in docs/howto/forced-choice.md.")
     return known[name]

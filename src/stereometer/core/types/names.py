@@ -12,9 +12,9 @@ from stereometer.core.errors import ModelError
 
 WITHIN_WORD = "within-word"
 """The option of measures that hide tokens one at a time, where it made another number."""
-WORDING, NEUTRAL, IN_WORDS = "wording-", "neutral", "in-words"
+WORDING, NEUTRAL, IN_WORDS, GRADED = "wording-", "neutral", "in-words", "graded"
 """Of measures that put questions: another wording than the first, by its number; a neutral option;
-ratings that are read from words."""
+ratings that are read from words, or answers that are read from probabilities."""
 AFTER_FIRST = "after-first-token"
 """Where the first token of a text has no number: that is another sum."""
 
@@ -57,7 +57,7 @@ class MeasureName:
     def settings(self) -> dict[str, Any]:
         """The options of the method that the name tells of."""
         worded = [each.removeprefix(WORDING) for each in self.options if each.startswith(WORDING)]
-        said = {"within_word": WITHIN_WORD, "neutral": NEUTRAL}
+        said = {"within_word": WITHIN_WORD, "neutral": NEUTRAL, "graded": GRADED}
         found = {name: True for name, option in said.items() if option in self.options}
         return found | ({"wording": worded[0]} if worded else {})
 

@@ -56,6 +56,8 @@ LABELLED = tuple(
     for pattern in (r"^([A-Z])\.", r"^Option ([A-Z]):", r"^(\w+) sentence:", r"^([123])\. ")
 )
 """How options are labelled."""
+SCALES = re.compile(r"(?m)^(\d+)\. .*\b0\b.*\b100\b")
+"""Numbered lines that name both ends of a scale."""
 RATED = re.compile(r"from 1\b[^.]* to 7\b|: 1 (?:is|if) |\? 1 means ")
 
 
@@ -159,9 +161,9 @@ def _written(request: Generate) -> str:
     differ at a temperature."""
     asked = f"{request.prompt}{request.messages}"
     drawn = digest_of([asked, request.repeat if request.temperature else 0])
-    if scales := re.findall(r"(?:^|\n|\\n)(\d+)\. 0 means", asked):
-        return "\n".join(f"{at}: {_checksum(drawn + at) % 101}" for at in scales)
     lines = asked.replace("\\n", "\n")
+    if scales := SCALES.findall(lines):
+        return "\n".join(f"{at}: {_checksum(drawn + at) % 101}" for at in scales)
     found = (match.findall(lines) for match in LABELLED)
     others = list("1234567") if RATED.search(lines) else ["yes", "no"]
     options: list[str] = next((labels for labels in found if labels), others)

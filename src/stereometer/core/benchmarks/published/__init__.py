@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.core.types import Estimate, Published, Slice, Variant, digest_of_file
-from stereometer.core.types.names import WITHIN_WORD, MeasureName
+from stereometer.core.types.names import MeasureName
 
 FILES = ("stereoset", "crows-pairs", "abc", "gpt-3", "bias-bench")
 PAPER = "paper"
@@ -180,7 +180,7 @@ def with_published(
 def _candidates(measured: Conditions) -> Sequence[Value]:
     """Values of the same data, model, method and settings."""
     measure = MeasureName.parse(measured.measure)
-    if WITHIN_WORD in measure.options:  # another number, which no paper printed
+    if measure.settings:  # another number, which no paper printed
         return ()
     name = measure.known_as
     keys = dict.fromkeys((name, REPLAYED.get(name, name)))

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.core.asking.conversation import Conversation, no_system_prompt
+from stereometer.core.asking.weighed import OptionShares, check_weighs, named, weighed
+from stereometer.core.asking.wordings import FIRST, wording
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.methods.declared import answers_of
 from stereometer.core.types import (
@@ -21,6 +23,7 @@ from stereometer.core.types import (
     Generate,
     Method,
     Notes,
+    Options,
     Request,
     Requests,
     Score,
@@ -28,6 +31,7 @@ from stereometer.core.types import (
     Variant,
     digest_of,
 )
+from stereometer.core.types.names import MeasureName
 from stereometer.kinds.comments import metrics
 from stereometer.kinds.comments.items import MISSPELLING, SETTINGS, Comment, Setting, categories_of
 from stereometer.kinds.comments.recognition import likelihood, misspelling
@@ -64,6 +68,11 @@ class RecognitionOptions:
     templates: Path | None = None
     likelihood: bool = False
     """Whether the probability of the label words is asked for too."""
+    wording: str = FIRST
+    """Which of our wordings; the paper has one."""
+    graded: bool = False
+    """Whether the answer is the label whose word is likeliest to come next, in place of what is
+    written."""
     sample: Variant | None = None
     """How comments are drawn: `paper` or `sound`; None for the variant of the run."""
     size: int = STUDY_SIZE
@@ -106,8 +115,19 @@ class RecognitionOptions:
                 "--likelihood was asked for with --chat. A conversation has no label words to "
                 "score. Leave out one of them."
             )
+        if self.graded and self.likelihood:
+            raise UsageError(
+                "--graded was asked for with --likelihood. Both are probabilities of label words, "
+                "the one as an answer, the other beside it. Leave out one of them."
+            )
+        wording("zero-shot", self.wording, __package__)
         if self.templates is not None:
             check_folder(self.templates)
+        if self.templates is not None and self.wording != FIRST:
+            raise UsageError(
+                "--wording was given with --templates. Both say how the question is put. Leave out "
+                "one of them."
+            )
 
 
 @dataclass(frozen=True)
@@ -124,16 +144,18 @@ class Recognition:
 
     @property
     def name(self) -> str:
-        return f"recognition-{self.setting.name}@{self.version}"
+        chosen = named(self.options.wording, self.options.graded)
+        return str(MeasureName(f"recognition-{self.setting.name}", self.version, chosen))
 
     @property
     def prompts(self) -> Prompts:
-        return Prompts(self.setting, self.variant, self.options.templates)
+        options = self.options
+        return Prompts(self.setting, self.variant, options.templates, options.wording)
 
     @property
     def asking(self) -> dict[str, Any]:
         """What a result records of the asking."""
-        cold = self.setting is MISSPELLING
+        cold = self.setting is MISSPELLING or self.options.graded
         return {
             "setting": self.setting.name,
             "repeats": 1 if cold else self.options.repeats,
@@ -190,6 +212,8 @@ class Recognition:
     def plan(self, item: Question) -> Requests:
         prompt, asking, options = self.prompts.prompt(item), self.asking, self.options
         question = self.conversation.fields(prompt)
+        if options.graded:
+            return {"options": [Options(**question, options=tuple(self.prompts.spelt(item)))]}
         question |= {
             "temperature": asking["temperature"],
             "max_tokens": asking["max_tokens"],
@@ -205,6 +229,9 @@ class Recognition:
 
     def score(self, item: Question, exchanged: Exchanged) -> Score:
         reader, words = AnswerReader(self.setting, self.variant), self.prompts.words(item)
+        if self.options.graded:
+            (answer,) = answers_of(exchanged, "options")
+            return graded(item, words, weighed(self.prompts.spelt(item), answer))
         readings = [reader.read(answer, words) for answer in answers_of(exchanged, "answers")]
         if "labels" not in exchanged:
             return scored(item, readings)
@@ -237,6 +264,16 @@ def scored(
     )
 
 
+def graded(item: Question, words: Mapping[str, str], found: OptionShares) -> Score:
+    """The answer is the label whose word is likeliest; how likely each is, is kept."""
+    if found.skipped:
+        return scored(item, [{"text": "", "skipped": found.skipped}])
+    label = max(found.shares, key=found.shares.__getitem__)
+    derived = {f"probability {name}": share for name, share in found.shares.items()}
+    reading = {"text": words[label], "label": label}
+    return scored(item, [reading], {**derived, "mass": found.mass})
+
+
 @dataclass(frozen=True)
 class RecognitionMethod(Method):
     """A setting of the study."""
@@ -247,7 +284,14 @@ class RecognitionMethod(Method):
 
     def bind(self, backend: Backend, variant: Variant, options: RecognitionOptions) -> Recognition:
         able = backend.abilities
-        if Generate.kind not in able.kinds:
+        if variant == "paper" and options.wording != FIRST:
+            raise UsageError(
+                f"Wording {options.wording} was asked for with the variant paper. The paper has "
+                "prompts of its own. Leave out one of them."
+            )
+        if options.graded:
+            check_weighs(backend)
+        elif Generate.kind not in able.kinds:
             raise ModelError(
                 f"{backend.card.name} cannot be asked in words. It answers {able}. "
                 "Choose a causal model or a server."

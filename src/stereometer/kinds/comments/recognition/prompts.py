@@ -1,4 +1,5 @@
-"""Prompts are text files: ours in the package, a user's own in a folder under the same names."""
+"""Prompts: ours in several wordings, the paper's as it has them, a user's own in a folder of text
+files under the names of the settings."""
 
 from __future__ import annotations
 
@@ -8,11 +9,14 @@ from functools import cached_property
 from pathlib import Path
 
 from stereometer.core.asking.conversation import SLOT, filled_in, packaged
+from stereometer.core.asking.wordings import FIRST, wording
 from stereometer.core.errors import UnknownName, UsageError
 from stereometer.core.files import read_text
 from stereometer.core.types import Variant, digest_of
 from stereometer.kinds.comments.items import MISSPELLING, NEITHER, STUDY, ZERO_SHOT, Setting
 from stereometer.kinds.comments.recognition.questions import Question
+
+SLOTS = ("category", "comment", "example", "examples", "labels", "numbered")
 
 
 @dataclass(frozen=True)
@@ -61,12 +65,16 @@ class Prompts:
     setting: Setting
     variant: Variant
     folder: Path | None = None
+    wording: str = FIRST
+
+    @property
+    def task(self) -> str:
+        return ZERO_SHOT.name if self.setting is MISSPELLING else self.setting.name
 
     @cached_property
     def template(self) -> PromptTemplate:
-        named = ZERO_SHOT.name if self.setting is MISSPELLING else self.setting.name
-        template = PromptTemplate(f"{named}.txt", self._read(f"{named}.txt"))
-        template.check(("category", "comment", "example", "examples", "labels"), "comment")
+        template = self._template(self.task)
+        template.check(SLOTS, "comment")
         if self.setting.shows and not {"example", "examples"} & set(SLOT.findall(template.text)):
             raise UsageError(
                 f"The template {template.name} has no slot {{examples}}. {self.setting.name} shows"
@@ -76,24 +84,28 @@ class Prompts:
 
     @cached_property
     def example(self) -> PromptTemplate:
-        template = PromptTemplate("example.txt", self._read("example.txt"))
+        template = self._template("example")
         template.check(("example", "label"), "example")
         return template
 
-    def _read(self, name: str) -> str:
+    def _template(self, task: str) -> PromptTemplate:
         """A user's file where there is one, otherwise ours."""
+        name = f"{task}.txt"
         own = self.folder / name if self.folder else None
         if own is not None and own.exists():
-            return read_text(own).removesuffix("\n")
-        return packaged(__package__, "templates", self.variant, name)
+            return PromptTemplate(name, read_text(own).removesuffix("\n"))
+        if self.variant == "paper":
+            return PromptTemplate(name, packaged(__package__, "templates", name))
+        return PromptTemplate(name, wording(task, self.wording, __package__).text)
 
     @property
     def digest(self) -> str:
         return digest_of([self.template.text, self.example.text])[:16]
 
     def prompt(self, question: Question) -> str:
+        words = self.words(question)
         shown = [
-            self.example.filled({"example": example.comment.text, "label": example.label})
+            self.example.filled({"example": example.comment.text, "label": words[example.label]})
             for example in question.examples
         ]
         slots = {
@@ -102,14 +114,26 @@ class Prompts:
             "example": question.examples[0].comment.text if question.examples else "",
             "examples": "".join(shown),
             "labels": listed(question.labels),
+            "numbered": "\n".join(f"{word}) {label}" for label, word in words.items()),
         }
         return self.template.filled(slots)
 
     def words(self, question: Question) -> Mapping[str, str]:
-        """What a model would write for each label."""
-        if self.setting.words:
-            return {label: label for label in question.labels}
-        return dict(zip(question.labels, ("yes", "no"), strict=True))
+        """What a model would write for each label: the label itself where a wording has no other
+        word for it."""
+        options = wording(self.task, self.wording, __package__).options or question.labels
+        if len(options) < len(question.labels):
+            raise UsageError(
+                f"Wording {self.wording} numbers the categories, up to {len(options)} of them. "
+                f"There are {len(question.labels)}. Choose another wording."
+            )
+        return dict(zip(question.labels, options, strict=False))
+
+    def spelt(self, question: Question) -> Mapping[str, str]:
+        """The label that each way to begin an answer stands for: a yes may have a capital."""
+        words = self.words(question)
+        capitals = {word.capitalize(): label for label, word in words.items() if label != word}
+        return {word: label for label, word in words.items()} | capitals
 
 
 def listed(labels: tuple[str, ...]) -> str:

@@ -131,7 +131,7 @@ def of_study(folder: Path) -> Benchmark:
     rated = scales(groups, traits, names.get(society, society), wording)
     benchmark = SOURCE.benchmark({SHAPE: rated}, str(folder))
     card = replace(SOURCE.card, digest="", title=str(settings["title"]))
-    return replace(benchmark, card=card, defaults={"wording": wording})
+    return replace(benchmark, card=card, defaults={"own": wording})
 
 
 def _toml(path: Path) -> Mapping[str, Any]:

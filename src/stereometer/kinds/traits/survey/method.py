@@ -5,6 +5,9 @@ that is drawn for the two, half of them, at random, with their poles exchanged i
 other half in the second. So a liking for one end of the scale, or for a number at a place on the
 page, does not look like a view of a group: within the two it cancels, and such a pair is what
 values and tests are of.
+
+Graded, a model is asked for one scale of the page at a time, from 1 to 7. Its rating is the mean of
+these numbers, each by the probability that it is written, put on the scale from 0 to 100.
 """
 
 from __future__ import annotations
@@ -20,9 +23,10 @@ from stereometer.core.asking.conversation import (
     filled_in,
     heard,
     no_system_prompt,
-    packaged,
     why_unread,
 )
+from stereometer.core.asking.weighed import check_weighs, named, weighed
+from stereometer.core.asking.wordings import FIRST, wording
 from stereometer.core.errors import UsageError
 from stereometer.core.methods.declared import OURS, answers_of
 from stereometer.core.types import (
@@ -34,19 +38,20 @@ from stereometer.core.types import (
     ItemDefaults,
     Method,
     Notes,
+    Options,
     Requests,
     Score,
     Slice,
     Variant,
     digest_of,
 )
+from stereometer.core.types.names import MeasureName
 from stereometer.kinds.traits import metrics
 
 TOKENS_A_SCALE = 10
-LINE = "0 means {low}, 100 means {high}."
-CUE = "Ratings:"
-FIRST = "1:"
+BEGUN = "1:"
 """What a model that continues a text is given of its answer."""
+MOST = 100.0
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,12 @@ class SurveyOptions:
     """As messages of a conversation; by default wherever the model has a chat template."""
     system: str = ""
     seed: int = 0
-    wording: Mapping[str, str] = field(default_factory=dict)
+    own: Mapping[str, str] = field(default_factory=dict)
     """A study's own `model_page`, `model_scale` and `model_cue`; ours where it has none."""
+    wording: str = FIRST
+    """Which of our wordings."""
+    graded: bool = False
+    """Whether ratings are read from the probabilities of the numbers, not from what is written."""
 
     def __post_init__(self) -> None:
         if self.repeats < 1 or self.scales < 0 or not 0 <= self.temperature <= 2:
@@ -77,6 +86,53 @@ class SurveyOptions:
                 f"in one of two repeats, so that a liking for one end cancels. Take "
                 f"{self.repeats + 1}."
             )
+        wording("page", self.wording, __package__)
+        if self.own and named(self.wording, self.graded):
+            raise UsageError(
+                "The study has a page of its own for models, so that our wordings and graded "
+                "scales do not apply to it. It is put as its folder says. Leave out --wording and "
+                "--graded."
+            )
+
+    @property
+    def page(self) -> PageWording:
+        return PageWording(self.wording, self.graded, self.own)
+
+
+@dataclass(frozen=True)
+class PageWording:
+    """How a page is put: in one of our wordings, or in a study's own."""
+
+    name: str = FIRST
+    graded: bool = False
+    own: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Those that a graded scale offers."""
+        return wording("one", self.name, __package__).options
+
+    def text(self, part: str, own: str = "") -> str:
+        """A part of ours, or the study's own, with the ends of the scale put in."""
+        ours = self.own.get(own) or wording(part, self.name, __package__).text
+        ends = (self.numbers[0], self.numbers[-1]) if self.graded else ("0", f"{MOST:g}")
+        return filled_in(ours, dict(zip(("least", "most"), ends, strict=True)))
+
+    @property
+    def template(self) -> str:
+        asked = self.text("one" if self.graded else "all")
+        return filled_in(self.text("page", "model_page"), {"answer": asked})
+
+    @property
+    def cue(self) -> str:
+        return self.text("cue", "model_cue")
+
+    def prompt(self, page: Sequence[ShownScales], place: int) -> str:
+        line = self.text("scale", "model_scale")
+        lines = "\n".join(f"{at}. {shown.line(line)}" for at, shown in enumerate(page, 1))
+        scale = page[0].scale
+        slots = {"society": scale.society, "group": scale.group.label, "scales": lines}
+        return filled_in(self.template.strip(), {**slots, "place": str(place)})
 
 
 @dataclass(frozen=True)
@@ -115,18 +171,6 @@ class ScaleQuestion(ItemDefaults):
         return self.scale.texts
 
 
-def template() -> str:
-    return packaged(__package__, "page.txt")
-
-
-def prompt(page: Sequence[ShownScales], wording: Mapping[str, str]) -> str:
-    line = wording.get("model_scale", LINE)
-    lines = "\n".join(f"{at}. {shown.line(line)}" for at, shown in enumerate(page, 1))
-    scale = page[0].scale
-    slots = {"society": scale.society, "group": scale.group.label, "scales": lines}
-    return filled_in(wording.get("model_page", template()).strip(), slots)
-
-
 @dataclass(frozen=True)
 class ModelSurvey:
     """The survey, bound to a model."""
@@ -138,12 +182,12 @@ class ModelSurvey:
 
     @property
     def recorded(self) -> Mapping[str, Any]:
-        own = self.options.wording
+        own, ours = self.options.own, f"{self.options.page.template}\n"
         return {
             "repeats": self.options.repeats,
-            "temperature": self.options.temperature,
+            "temperature": 0.0 if self.options.graded else self.options.temperature,
             "scales": self.options.scales,
-            "prompts": digest_of(sorted(own.items()) if own else f"{template()}\n")[:16],
+            "prompts": digest_of(sorted(own.items()) if own else ours)[:16],
             **self.conversation.recorded,
         }
 
@@ -175,9 +219,13 @@ class ModelSurvey:
                 yield ScaleQuestion(each.scale, repeat, page, place)
 
     def plan(self, item: ScaleQuestion) -> Requests:
-        options = self.options
-        text, cue = prompt(item.page, options.wording), options.wording.get("model_cue", CUE)
-        asked = self.conversation.fields(text, f"{text}\n\n{cue}\n{FIRST}")
+        options, page = self.options, self.options.page
+        text, begun = page.prompt(item.page, item.place), BEGUN
+        if options.graded:
+            begun = f"{item.place}:"
+        asked = self.conversation.fields(text, f"{text}\n\n{page.cue}\n{begun}")
+        if options.graded:
+            return {"scale": [Options(**asked, options=page.numbers)]}
         asked |= {
             "temperature": options.temperature,
             "max_tokens": TOKENS_A_SCALE * len(item.page),
@@ -189,22 +237,39 @@ class ModelSurvey:
         return {"page": [Generate(**asked)]}
 
     def score(self, item: ScaleQuestion, exchanged: Exchanged) -> Score:
+        if self.options.graded:
+            return self._graded(item, *answers_of(exchanged, "scale"))
         (answer,) = answers_of(exchanged, "page")
         if (
             not self.conversation.chat
             and answer.text
-            and not answer.text.lstrip().startswith(FIRST)
+            and not answer.text.lstrip().startswith(BEGUN)
         ):
-            answer = replace(answer, text=f"{FIRST}{answer.text}")
+            answer = replace(answer, text=f"{BEGUN}{answer.text}")
         rated, why = read(answer, len(item.page))
-        if item.place not in rated:
-            said = (heard(answer)[0] | {"skipped": why},)
-            return Score(item.id, item.slices, {}, why, item.texts, answers=said)
-        answered = rated[item.place]
-        rating = 100 - answered if item.page[item.place - 1].turned else answered
-        derived = {"rating": rating, "answered": answered}
-        values = {"effect": rating - metrics.MIDDLE}
-        return Score(item.id, item.slices, values, texts=item.texts, derived=derived)
+        if item.place in rated:
+            return rated_score(item, rated[item.place])
+        said = (heard(answer)[0] | {"skipped": why},)
+        return Score(item.id, item.slices, {}, why, item.texts, answers=said)
+
+    def _graded(self, item: ScaleQuestion, answer: Answer) -> Score:
+        """The mean of the numbers by their shares of the probability, on the scale to 100."""
+        numbers = self.options.page.numbers
+        found = weighed(dict(zip(numbers, numbers, strict=True)), answer)
+        if found.skipped:
+            return Score(item.id, item.slices, {}, found.skipped, item.texts)
+        steps = len(numbers) - 1
+        mean = sum(at * share for at, share in enumerate(found.shares.values()))
+        return rated_score(item, MOST * mean / steps, {"mass": found.mass})
+
+
+def rated_score(
+    item: ScaleQuestion, answered: float, more: Mapping[str, float] | None = None
+) -> Score:
+    rating = MOST - answered if item.page[item.place - 1].turned else answered
+    derived = {"rating": rating, "answered": answered, **(more or {})}
+    values = {"effect": rating - metrics.MIDDLE}
+    return Score(item.id, item.slices, values, texts=item.texts, derived=derived)
 
 
 @dataclass(frozen=True)
@@ -213,11 +278,14 @@ class SurveyMethod(Method):
     in_words: bool = True
 
     def bind(self, backend: Backend, variant: Variant, options: SurveyOptions) -> ModelSurvey:
+        if options.graded:
+            check_weighs(backend)
         self.needed_way(backend, self.reads)
         conversation = Conversation.of(backend, options.chat, options.system, variant)
         if options.system and not conversation.chat:
             raise no_system_prompt()
-        return ModelSurvey(self.label(), options, conversation)
+        name = str(MeasureName(self.name, self.version, named(options.wording, options.graded)))
+        return ModelSurvey(name, options, conversation)
 
 
 SURVEY = SurveyMethod(
@@ -240,7 +308,6 @@ ALONE = re.compile(rf"(?<![\d.\-])({NUMBER})(?![\d.]*\d)")
 LABEL = re.compile(r"^\s*1:")
 """The number of the first scale, which a model that continues a text is given: it is no rating."""
 OUT_OF = re.compile(r"(?:/|\bout of|\bfrom 0 to|\b0 to)\s*100\b", re.IGNORECASE)
-MOST = 100.0
 
 
 def read(answer: Answer, count: int) -> tuple[Mapping[int, float], str]:
