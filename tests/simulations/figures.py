@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 
-from tests.simulations import cats, early, families, missing, pairs, readings, unequal
+from tests.simulations import cats, early, families, missing, pairs, readings, unequal, wordings
 from tests.simulations.cats import Truth, same_icat
 
 SETS = 4000
@@ -199,6 +199,32 @@ def swept(sets: int) -> Iterator[Line]:
         yield "sweep", f"79 terms that lean by {shift}: power", _joint(shares)
 
 
+def worded(sets: int) -> Iterator[Line]:
+    """Items and wordings drawn: coverage of the mean over wordings, of the intervals over items or
+    wordings alone, of the spread, and of what one more wording would say."""
+    for name, scene in (*wordings.SCENES.items(), ("one wording in many far off", wordings.SKEWED)):
+        said = wordings.held(scene, sets // 2, seed=1)
+        shares = (said.mean, said.items, said.wordings, said.spread, said.another)
+        yield "sweep over wordings", name, ", ".join(f"{share:.3f}" for share in shares)
+    for question in (
+        wordings.Question(),
+        wordings.Question(spread=0.4, both=0.2),
+        wordings.Question(pairs=200, spread=0.6, both=0.1),
+        wordings.Question(spread=0.3, lean=0.5, moved=0.5),
+    ):
+        drawn = (
+            f"{question.pairs} pairs, wordings {question.spread:g}, with forms {question.both:g}"
+        )
+        drawn += f", lean {question.lean:g}, second form {question.moved:g}"
+        found = wordings.shares_said(question, sets // 10).values()
+        words = "preference, form, compared or rated, wording beyond noise"
+        yield (
+            "sweep over wordings",
+            f"{drawn}: {words}",
+            ", ".join(f"{each:.3f}" for each in found),
+        )
+
+
 def _joint(shares: Mapping[str, float]) -> str:
     return ", ".join(f"{share:.3f}" for share in shares.values())
 
@@ -218,6 +244,7 @@ def main(sets: int) -> None:
         stopping,
         uneven,
         swept,
+        worded,
     )
     for part in parts:
         for line in part(sets):

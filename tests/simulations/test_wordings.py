@@ -7,7 +7,15 @@ from math import sqrt
 
 import pytest
 
-from tests.simulations.wordings import SCENES, SKEWED, Scene, held, rejected
+from tests.simulations.wordings import (
+    SCENES,
+    SKEWED,
+    Question,
+    Scene,
+    held,
+    rejected,
+    shares_said,
+)
 
 pytestmark = pytest.mark.long
 SETS = 1500
@@ -52,3 +60,19 @@ def test_a_mean_of_50_over_wordings_like_these_is_seldom_called_a_preference(nam
     assert rejected(scene, SETS, lambda crossed: crossed.mean.p(50.0)) <= 0.06 + three(0.05) / 2
     if scene.spread > 0.5:
         assert rejected(scene, 300, lambda crossed: crossed.over_units.p(50.0)) > 0.4
+
+
+@pytest.mark.parametrize("question", [Question(), Question(spread=0.4, both=0.2)])
+def test_a_sweep_over_wordings_finds_no_preference_and_no_choice_where_there_is_none(
+    question: Question,
+) -> None:
+    """The joint test and that of each choice, of 24 readings; wordings matter in the second."""
+    said = shares_said(question, 200)
+    assert max(said["joint"], said["form"], said["asking"]) <= 0.05 + three(0.05, 200)
+    assert said["wording"] > 0.9 if question.spread else said["wording"] <= 0.05 + three(0.05, 200)
+
+
+def test_what_moves_the_values_is_found_beside_wordings_that_matter() -> None:
+    said = shares_said(Question(spread=0.3, lean=0.5, moved=0.5), 50)
+    assert min(said["joint"], said["form"], said["wording"]) > 0.9
+    assert said["asking"] <= 0.05 + three(0.05, 50)

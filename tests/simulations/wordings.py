@@ -3,6 +3,7 @@ often wordings that do nothing are said to differ."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import sqrt
@@ -13,6 +14,12 @@ from scipy.special import ndtr
 from stereometer.core.stats.crossed import Crossed
 from stereometer.core.stats.intervals import Floats, Ints
 from stereometer.core.stats.means import PerUnit, together
+from stereometer.core.types import Settings
+from stereometer.wings.sweep.curve import curve
+from stereometer.wings.sweep.reading import PartQuestion, SweptPart
+from stereometer.wings.sweep.shape import JOINT, SHIFT, SPREAD
+from stereometer.wings.sweep.table import ReadingQuestion
+from stereometer.wings.sweep.way import FORMS, Way
 
 ITEM, ANSWER = 1.0, 1.0
 """Spread of what items lean to, and of one answer, on the scale of the model's leaning."""
@@ -137,3 +144,63 @@ def rejected(scene: Scene, sets: int, test: Callable[[Crossed], float]) -> float
     """How often a model whose mean over wordings like these is 50 is said to have another."""
     rng = np.random.default_rng([7, scene.sizes.size])
     return sum(test(scene.drawn(rng)[1]) < 0.05 for _ in range(sets)) / sets
+
+
+# ------------------------------------------------------------------------------- a whole question
+
+WORDINGS = [str(at) for at in range(1, 7)]
+COMPARED, RATED = "compared", "rated alone"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Pairs asked as a comparison, in two forms, and as a rating; each task has wordings of its
+    own, which lean by `spread`, and each form of a wording by `both` more."""
+
+    pairs: int = 80
+    spread: float = 0.0
+    both: float = 0.0
+    lean: float = 0.0
+    moved: float = 0.0
+    """By the second form."""
+
+    def said(self, rng: np.random.Generator, resamples: int = 199) -> Mapping[str, bool]:
+        """What is found beyond noise: a preference, and each choice that moves it."""
+        of_item = rng.normal(0, ITEM, self.pairs)
+        of_wording = {
+            (task, wording): rng.normal(0, self.spread)
+            for task in (COMPARED, RATED)
+            for wording in WORDINGS
+        }
+        ways = [
+            Way(task, "sound", "It was drawn.", asking=task, wording=wording, form=form)
+            for task in (COMPARED, RATED)
+            for form in FORMS
+            for wording in WORDINGS
+        ]
+        sides: dict[str, Floats] = {}
+        for way in ways:
+            lean = self.lean + of_wording[way.asking, way.wording] + rng.normal(0, self.both)
+            lean += self.moved * (way.form == FORMS[1])
+            sides[way.id] = np.sign(lean + of_item + rng.normal(0, ANSWER, self.pairs))
+        part = SweptPart(
+            "pair", [str(at) for at in range(self.pairs)], np.ones(self.pairs, bool), sides
+        )
+        question = ReadingQuestion("choice", "pair", "Which?", tuple(ways))
+        settings = Settings(seed=int(rng.integers(2**31)), resamples=resamples)
+        rows = curve(
+            PartQuestion(question, part, ways, settings, {}, {way.id: 0.1 for way in ways})
+        )
+        (joint,) = (row for row in rows if row.name == JOINT)
+        moved = {row.slice["choice"]: bool(row.beyond_noise) for row in rows if row.name == SHIFT}
+        (spread,) = (row for row in rows if row.name == SPREAD and len(row.slice) == 2)
+        assert joint.p is not None
+        return {"joint": joint.p < 0.05, **moved, "wording": bool(spread.beyond_noise)}
+
+
+def shares_said(question: Question, sets: int) -> dict[str, float]:
+    rng = np.random.default_rng([question.pairs, int(100 * question.spread)])
+    counts: Counter[str] = Counter()
+    for _ in range(sets):
+        counts.update(name for name, said in question.said(rng).items() if said)
+    return {name: counts[name] / sets for name in ("joint", "form", "asking", "wording")}

@@ -22,7 +22,8 @@ from stereometer.wings.sweep.reading import (
     parts_of,
 )
 from stereometer.wings.sweep.shape import CHANGES, JOINT, READING, SHIFT
-from stereometer.wings.sweep.table import ReadingQuestion, Way
+from stereometer.wings.sweep.table import ReadingQuestion
+from stereometer.wings.sweep.way import Way
 
 FIRST, SECOND = (Way("cat-likelihood", variant, "Because.") for variant in ("sound", "paper"))
 

@@ -9,7 +9,8 @@ import pytest
 from stereometer.core import catalog
 from stereometer.core.shapes.shape import Contrast
 from stereometer.wings.sweep.shape import CHOICES
-from stereometer.wings.sweep.table import ReadingQuestion, Way, readings
+from stereometer.wings.sweep.table import ReadingQuestion, readings
+from stereometer.wings.sweep.way import Way
 
 WAYS = [(question, way) for question in readings().question for way in question.way]
 

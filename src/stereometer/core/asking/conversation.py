@@ -105,6 +105,8 @@ class Conversation:
     """Whose chat template is applied."""
     room: int = 0
     """Tokens beside those of an answer, to think."""
+    thinking: bool = True
+    """Whether the model may think first, where it can."""
 
     @classmethod
     def of(
@@ -119,7 +121,9 @@ class Conversation:
                 "conversation. Ask without --chat."
             )
         usual = bool(template_by) and variant != "paper"
-        return cls(usual if wanted is None else wanted, system, template_by, backend.abilities.room)
+        able = backend.abilities
+        chat = usual if wanted is None else wanted
+        return cls(chat, system, template_by, able.room, able.thinking)
 
     @property
     def recorded(self) -> dict[str, Any]:
@@ -128,6 +132,8 @@ class Conversation:
             return {"chat": False}
         system = digest_of(self.system)[:16]
         asked = {"chat": True, "chat_template": self.template_by, "system": system}
+        if not self.thinking:
+            asked["thinking"] = False
         return asked | ({"room": self.room} if self.room else {})
 
     @property

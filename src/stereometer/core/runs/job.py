@@ -124,6 +124,7 @@ class Measurement:
         paper = ["paper"] if self.settings.variant == "paper" else []
         limit = [] if self.limit is None else [f"limit{self.limit}"]
         chat = ["chat"] if self.recorded.get("chat") else []
+        chat += ["no-thinking"] if self.recorded.get("thinking") is False else []
         measure = MeasureName.parse(self.measure).unversioned
         return store.folder_name(name, self.card.name, measure, *paper, *chat, *limit)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from glob import glob
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -56,19 +56,20 @@ def opened_in_turn(
     seed: int,
     options: Mapping[str, Any],
     engines: Engines,
+    ways: Sequence[Mapping[str, Any]] = ({},),
 ) -> Iterator[Iterator[tuple[Backend | Scorer, Member, str | None]]]:
-    """Each model once its turn comes, with its place in a series and what it is called; a budget is
-    for all of them together."""
+    """Each model once its turn comes, in each of these ways, with its place in a series and what it
+    is called; a budget is for all of them together."""
     with ExitStack() as in_memory:
 
         def each_opened() -> Iterator[tuple[Backend | Scorer, Member, str | None]]:
             backend: Backend | Scorer | None = None
             how = dict(options)
             paid = not options.get("dry_run")
-            for model, member, called in models:
+            for (model, member, called), way in product(models, ways):
                 if paid and isinstance(backend, Charges) and (left := backend.rest) is not None:
                     how["budget"] = left
-                backend = in_memory.enter_context(opened(model, seed, how, engines))
+                backend = in_memory.enter_context(opened(model, seed, how | way, engines))
                 yield backend, member, called
 
         yield each_opened()

@@ -63,6 +63,10 @@ class Abilities:
     """How many answers are written to the cache at once."""
     room: int = 0
     """Tokens that it may write beside those of an answer, to think."""
+    thinking: bool = True
+    """Whether it may think first, where it can; False where it was told not to."""
+    continues: bool = True
+    """Whether it goes on with raw text; otherwise a prompt is a message to it."""
     first_token: bool = True
     """Whether the first token of a text that is read as text has a number."""
     cautions: tuple[str, ...] = ()

@@ -124,6 +124,8 @@ class Server:
             costly=True,
             keep_every=1,  # every answer is kept the moment it arrives
             room=self.options.room,
+            thinking=self.options.thinking,
+            continues=self.finding.completions,
             first_token=self.finding.start is not None,
         )
         self.card = self._card()

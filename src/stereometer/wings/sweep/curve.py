@@ -34,14 +34,17 @@ from stereometer.wings.sweep.shape import (
     CHOICES,
     DIFFERENCE,
     JOINT,
+    OVER,
     READING,
     SHARE,
     SHIFT,
+    SPREAD,
     conclusion,
     named,
     said_together,
 )
-from stereometer.wings.sweep.table import Way
+from stereometer.wings.sweep.way import Way, way_id
+from stereometer.wings.sweep.wordings import Cells, over_wordings
 
 LARGEST = "largest t over readings"
 QUESTIONS = "Holm over questions"
@@ -66,14 +69,14 @@ def curve(asked: PartQuestion) -> list[Estimate]:
         says, beyond = PREFERENCE.of(tested, p, asked.settings.level, asked.settings.delta)
         rows[at] = replace(tested, verdict=says, beyond_noise=beyond)
     scored = [rows[at] for at in known]
-    columns = [asked.clusters(readings[at], PERCENT) for at in known]
+    by_unit, weights = together([asked.clusters(readings[at], PERCENT) for at in known])
     median = float(np.median([row.value for row in scored if row.value is not None]))
-    return [
-        *rows,
-        _together(asked, JOINT, rows, scored, value=median, p=joint.p_median, ideal=NULL_VALUE),
-        _together(asked, SHARE, rows, scored, value=100 * joint.share, p=joint.p_share),
-        *_moves(asked, scored, *together(columns)),
-    ]
+    middle = _together(asked, JOINT, rows, scored, value=median, p=joint.p_median, ideal=NULL_VALUE)
+    share = _together(asked, SHARE, rows, scored, value=100 * joint.share, p=joint.p_share)
+    if asked.is_worded:
+        cells = Cells(asked, rows, dict(zip(known, by_unit, strict=True)), weights)
+        return [*rows, over_wordings(middle, cells), share, *cells.rows]
+    return [*rows, middle, share, *_moves(asked, scored, by_unit, weights)]
 
 
 def _joint(asked: PartQuestion, readings: Sequence[WayReading]) -> Joint:
@@ -154,7 +157,7 @@ def concluded(rows: Sequence[Estimate], settings: Settings) -> list[Estimate]:
         lambda row, p: (None, p < 1 - settings.level),
         lambda row: JOINT if row.name == JOINT else None,
     )
-    beside = [row for row in adjusted if row.name in (READING, CHANGES, SHIFT)]
+    beside = [row for row in adjusted if row.name in (READING, CHANGES, SHIFT, OVER, SPREAD)]
 
     def of_question(row: Estimate) -> list[Estimate]:
         return [each for each in beside if row.slice.items() <= each.slice.items()]
@@ -214,7 +217,7 @@ def beside(
     results: Mapping[str, Result], asked: Sequence[PartQuestion], metrics: Sequence[str]
 ) -> Iterator[Estimate]:
     """What else the runs say of a part: lms and icat of CATs, as their own results have them."""
-    for each in asked:
+    for each in (one for one in asked if not one.is_worded):
         for way in each.ways:
             for row in results[way.id].estimates:
                 here = row.slice == {"task": each.part.name}
@@ -287,7 +290,7 @@ def _key(row: Estimate) -> frozenset[tuple[str, str]]:
 
 def _p(first: SweptPart, second: SweptPart, row: Estimate) -> float:
     """That one is nearer to 50: the larger p of the difference and of the sum, unit by unit."""
-    way = f"{row.slice['measure']} {row.slice['variant']}"
+    way = way_id(row.slice)
     how = row.slice["averaging"], row.slice["items"]
     columns = [part.clusters(way, *how) for part in (first, second)]
     both = (columns[0].sizes > 0) & (columns[1].sizes > 0)

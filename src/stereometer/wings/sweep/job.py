@@ -89,10 +89,14 @@ class Gathered:
             )
 
     def _distinct(self, part: SweptPart) -> list[RunOfWay]:
-        """The runs that answer the part, each set of numbers once."""
+        """The runs that answer the part, each set of numbers once. Of a question in words every
+        way stays, whatever its numbers, if one of them answers."""
         first: dict[str, RunOfWay] = {}
+        asked = {run.question.id for run in self.runs if run.way.id in part.sides}
         for run in self.runs:
-            if run.way.id in part.sides:
+            if run.way.wording and run.question.id in asked:
+                first[run.way.id] = run
+            elif run.way.id in part.sides:
                 first.setdefault(run.numbers[part.name], run)
         return list(first.values())
 

@@ -21,8 +21,9 @@ from stereometer.core.shapes.verdicts import LIKE_THESE, NULL_VALUE, SAME, undet
 from stereometer.core.stats.intervals import Floats, Ints, wilson_percent
 from stereometer.core.stats.means import PerUnit, StudentMean
 from stereometer.core.types import Estimate, Score, Settings, Slice
-from stereometer.wings.sweep.shape import READING
-from stereometer.wings.sweep.table import ReadingQuestion, Way
+from stereometer.wings.sweep.shape import READING, WORDED
+from stereometer.wings.sweep.table import ReadingQuestion
+from stereometer.wings.sweep.way import Way
 
 CLEAN = "clean"
 """What a stored item of a sweep says besides its sides."""
@@ -70,9 +71,13 @@ class SweptPart:
     def kept(self, items: str) -> NDArray[np.bool_]:
         return self.clean if items == CLEAN_ITEMS else np.ones_like(self.clean)
 
+    def of_way(self, way: str) -> Floats:
+        """One side per item, also of a way in which none was answered."""
+        return self.sides.get(way, np.full(self.clean.size, np.nan))
+
     def answered(self, way: str, items: str) -> Floats:
         """The sides of the items that were asked and answered."""
-        sides = self.sides[way][self.kept(items)]
+        sides = self.of_way(way)[self.kept(items)]
         return sides[~np.isnan(sides)]
 
     def clusters(
@@ -80,7 +85,7 @@ class SweptPart:
     ) -> PerUnit:
         """By unit, an item lost, tied or won counting its points; averaged by term a unit's mean
         weighs 1."""
-        sides = np.where(self.kept(items), self.sides[way], np.nan)
+        sides = np.where(self.kept(items), self.of_way(way), np.nan)
         per_unit = PerUnit.of(self.units, np.interp(sides, (-1.0, 0.0, 1.0), points))
         return per_unit if averaging == BY_ITEM else per_unit.alike
 
@@ -144,8 +149,15 @@ class PartQuestion:
         return {"task": self.part.name, "question": self.question.id}
 
     @property
+    def is_worded(self) -> bool:
+        """Whether it was asked in several wordings: then the asking is varied and nothing else."""
+        return len({way.wording for way in self.ways}) > 1
+
+    @property
     def readings(self) -> list[WayReading]:
         """Where every term has as many items, averaging by term and by item is one reading."""
+        if self.is_worded:
+            return [WayReading(way, self.part.averagings[0], ALL_ITEMS) for way in self.ways]
         return [
             WayReading(way, averaging, items)
             for way in self.ways
@@ -161,7 +173,16 @@ class PartQuestion:
         return len(set(sizes[sizes > 0])) < 2
 
     def place(self, reading: WayReading) -> Slice:
-        return {**self.slice, "measure": reading.way.measure, **reading.choices}
+        chosen = {name: of for name, of in reading.choices.items() if name not in self.untold}
+        return {**self.slice, "measure": reading.way.measure, **chosen}
+
+    @cached_property
+    def untold(self) -> frozenset[str]:
+        """What only tells one way of asking in words from another, where there is one."""
+        if self.is_worded:
+            return frozenset()
+        chosen = [way.choices for way in self.ways]
+        return frozenset(name for name in WORDED if len({of.get(name) for of in chosen}) < 2)
 
 
 def counted(asked: PartQuestion, reading: WayReading) -> Estimate:

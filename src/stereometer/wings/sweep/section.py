@@ -15,6 +15,7 @@ from stereometer.report.sections.section import Section, drawn_from
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import TESTED, Row, tabled, tested
 from stereometer.wings.sweep import shape as sweep
+from stereometer.wings.sweep import worded
 from stereometer.wings.sweep.curve import orders
 
 ABOUT = (
@@ -68,18 +69,24 @@ def _curve(group: Group, id_: str, where: str, question: str) -> Figure:
     charts: list[Chart] = []
     said: list[str] = []
     shown: list[Table] = []
+    about = ABOUT
     for system in group.systems:
         for joint, every in sweep.curves(system.result):
             if sweep.headed(joint) == where:
+                ways = sweep.ways_of(system.result, joint)
                 rows = [row for row in every if row.value is not None]
-                charts += [_chart(system, where, rows)] if rows else []
-                said += [
-                    f"{system.label}: {line}" for line in sweep.closing(joint, every).splitlines()
-                ]
-                shown += [_readings(system, every), _choices(system, joint)]
+                if any(row.value is not None for row in ways):
+                    charts.append(worded.ways_chart(system, joint))
+                elif rows:
+                    charts.append(_chart(system, where, rows))
+                lines = sweep.closing(joint, ways or every).splitlines()
+                said += [f"{system.label}: {line}" for line in lines]
+                shown += worded.ways_tables(system, joint) if ways else []
+                shown += [_readings(system, every), *([] if ways else [_choices(system, joint)])]
+                about = worded.ABOUT if ways else ABOUT
     title = f"{where[:1].upper()}{where[1:]}: {question}"
     chooser = "System" if len(charts) > 1 else ""
-    lead = (ABOUT, *said)
+    lead = (about, *said)
     return Figure(id_, title, lead, tuple(charts), tuple(shown), chooser, FILLS)
 
 

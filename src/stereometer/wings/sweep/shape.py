@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import sqrt
 from typing import ClassVar
 
 from stereometer.core.shapes.shape import Metric, NotCompared, Shape
@@ -16,7 +17,22 @@ from stereometer.core.types import Estimate, Result, Score
 READING, JOINT, SHARE = "preference", "median_preference", "significant_readings"
 SHIFT, CHANGES = "choice_shift", "conclusions_changed"
 DIFFERENCE, AGREEMENT = "preference_difference", "item_agreement"
-CHOICES = ("variant", "length", "hides", "averaging", "items")
+OVER, SPREAD = "preference_over_wordings", "spread_over_wordings"
+ANOTHER = "preference_in_another_wording"
+TURNS = "Holm over choices"
+ASKED = ("asking", "answer", "form", "thinking", "neutral")
+"""What may be chosen of a question in words besides its wording."""
+WORDING = "wording"
+WORDED = ("asking", "answer", "neutral", WORDING)
+"""What a reading says only beside those of other wordings."""
+IN_WORDS = {
+    ("thinking", "no"): "not thinking",
+    ("thinking", "yes"): "thinking",
+    ("neutral", "offered"): "neutral",
+    ("neutral", "not offered"): "",
+}
+"""Where a choice in a list of others would not say what it is of."""
+CHOICES = ("variant", "length", "hides", *ASKED, WORDING, "averaging", "items")
 """What readings of one question may differ in."""
 QUESTION = ("task", "question")
 """What a curve is of."""
@@ -46,14 +62,38 @@ def said_together(joint: Estimate, beside: Sequence[Estimate]) -> str:
     other = FOR if side == AGAINST else AGAINST
     count = numbers.count(len(readings), "reading")
     opposed = f" and {says.count(other)} {_plural(other)}" if other in says else ""
-    turns = ", ".join(_turn(name, beside) for name in turning(beside))
-    turn = f"it turns on: {turns}" if turns else "no choice changes what they say"
     p = f"joint {numbers.p_words(joint.p_adjusted)}"
-    return f"{says.count(side)} of {count} {_plural(side)}{opposed}, {p}, {turn}"
+    return f"{says.count(side)} of {count} {_plural(side)}{opposed}, {p}, {_turns(beside)}"
 
 
 def _plural(says: str) -> str:
     return says.replace("prefers", "prefer", 1)
+
+
+def _turns(beside: Sequence[Estimate]) -> str:
+    """What it depends on: on what moves values, where wordings were varied; else on what changes
+    conclusions."""
+    if any(row.name == OVER for row in beside):
+        moved = ", ".join(words for _, words in moving(beside))
+        return f"it turns on: {moved}" if moved else "it turns on nothing varied, beyond noise"
+    turns = ", ".join(_turn(name, beside) for name in turning(beside))
+    return f"it turns on: {turns}" if turns else "no choice changes what they say"
+
+
+def moving(beside: Iterable[Estimate]) -> list[tuple[float, str]]:
+    """The choices that move values beyond noise, those that move them further first: by how many
+    points, and in words. Two wordings differ by the root of two times their spread."""
+    found: list[tuple[float, str]] = []
+    for row in beside:
+        if row.correction != TURNS or not row.beyond_noise or row.value is None:
+            continue
+        if row.name == SPREAD:
+            apart = sqrt(2) * row.value
+            found.append((apart, f"{WORDING} (two of them {numbers.number(apart)} points apart)"))
+        else:
+            to = f"{numbers.signed(row.value)} points for {row.slice['to']}"
+            found.append((abs(row.value), f"{row.slice['choice']} ({to})"))
+    return sorted(found, reverse=True)
 
 
 def _turn(choice: str, beside: Iterable[Estimate]) -> str:
@@ -120,6 +160,25 @@ class SweepShape(NotCompared, Shape):
             about="The share of these pairs of readings that say different things, in percent.",
         ),
         Metric(
+            OVER,
+            "over wordings",
+            NULL_VALUE,
+            words=PREFERENCE,
+            about="The mean preference over wordings, which stand for others like them; without "
+            "a way of asking, over all ways. n counts wordings.",
+        ),
+        Metric(
+            ANOTHER,
+            "in another wording",
+            about="Where preference on all items like these may lie in one more wording.",
+        ),
+        Metric(
+            SPREAD,
+            "spread over wordings",
+            about="The standard deviation between wordings beyond what the items make of it, in "
+            "points; without a way of asking, of their means over all ways.",
+        ),
+        Metric(
             DIFFERENCE,
             "difference",
             0.0,
@@ -154,7 +213,7 @@ class SweepShape(NotCompared, Shape):
             for result in results
             for joint, rows in curves(result)
             if joint.value is None
-            for line in closing(joint, rows).splitlines()
+            for line in closing(joint, ways_of(result, joint) or rows).splitlines()
         ]
         return View(parts=(*tables, *aside(*silent)))
 
@@ -172,8 +231,30 @@ def headed(row: Estimate) -> str:
 def curves(result: Result) -> Iterator[tuple[Estimate, list[Estimate]]]:
     """What each question's readings say together, and the readings, from low to high."""
     for joint in named(result, JOINT):
-        rows = [row for row in named(result, READING) if joint.slice.items() <= row.slice.items()]
-        yield joint, sorted(rows, key=lambda row: (row.value is None, row.value or 0.0))
+        yield joint, _ordered(result, joint, READING)
+
+
+def ways_of(result: Result, joint: Estimate) -> list[Estimate]:
+    """What each way of asking says over its wordings, from low to high; none where wordings were
+    not varied."""
+    return [row for row in _ordered(result, joint, OVER) if row.slice != joint.slice]
+
+
+def _ordered(result: Result, joint: Estimate, name: str) -> list[Estimate]:
+    """What was estimated within a question, from low to high."""
+    rows = [row for row in named(result, name) if joint.slice.items() <= row.slice.items()]
+    return sorted(rows, key=lambda row: (row.value is None, row.value or 0.0))
+
+
+def beside(result: Result, row: Estimate, name: str) -> Estimate | None:
+    """Another estimate of what an estimate is of."""
+    return next((each for each in named(result, name) if each.slice == row.slice), None)
+
+
+def way(row: Estimate, names: Sequence[str] = ASKED) -> str:
+    """A way of asking in words, as far as it was chosen."""
+    chosen = {name: row.slice[name] for name in names if name in row.slice}
+    return ", ".join(filter(None, (IN_WORDS.get(each, each[1]) for each in chosen.items())))
 
 
 def asks(result: Result, joint: Estimate) -> str:
@@ -190,7 +271,13 @@ def _tables(result: Result, whose: str) -> Iterator[Table]:
     for joint, rows in curves(result):
         if joint.value is not None:
             caption = f"{whose}{headed(joint)}: {asks(result, joint)}"
-            yield _curve(caption, rows, closing(joint, rows))
+            ways = ways_of(result, joint)
+            foot = closing(joint, ways or rows)
+            yield (
+                _over_wordings(result, joint, caption, foot)
+                if ways
+                else _curve(caption, rows, foot)
+            )
     if across := _across(result):
         yield across
 
@@ -200,7 +287,7 @@ def closing(joint: Estimate, rows: Sequence[Estimate]) -> str:
     absent: dict[str, dict[str, None]] = {}
     for row in rows:
         if row.value is None:
-            absent.setdefault(row.why or "", {})[row.slice["measure"]] = None
+            absent.setdefault(row.why or "", {})[row.slice.get("measure") or way(row)] = None
     missing = (f"no score of {', '.join(of)}: {why}" for why, of in absent.items())
     said = [joint.verdict or joint.why or "", *missing]
     return "\n".join(f"{each[:1].upper()}{each[1:]}." for each in said)
@@ -226,6 +313,27 @@ def _curve(caption: str, every: Sequence[Estimate], foot: str) -> Table:
         for row in rows
     ]
     return Table((*columns, *VERDICT), tuple(body), caption, foot)
+
+
+def _over_wordings(result: Result, joint: Estimate, caption: str, foot: str) -> Table:
+    """On a terminal: a row per way of asking, over its wordings, and one for all of them."""
+    rows = [row for row in ways_of(result, joint) if row.value is not None]
+    body = []
+    for row in (*rows, *([whole] if (whole := beside(result, joint, OVER)) else [])):
+        spread, another = beside(result, row, SPREAD), beside(result, row, ANOTHER)
+        body.append(
+            (
+                text(way(row) or "all ways"),
+                used_cell(row),
+                number(numbers.with_interval(row)),
+                number(numbers.interval(another) if another else ""),
+                number(numbers.with_interval(spread) if spread else ""),
+                *verdict_cells(row),
+            )
+        )
+    titles = [number("wordings", spare=3), number("over wordings (ideal 50)", spare=-2)]
+    titles += [number("one more wording", spare=4), number("spread", spare=-1)]
+    return Table((text("way of asking"), *titles, *VERDICT), tuple(body), caption, foot)
 
 
 def _across(result: Result) -> Table | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Unpack
@@ -38,7 +38,7 @@ from stereometer.core.runs.open import check_names, open_benchmark
 from stereometer.core.runs.progress import Watch
 from stereometer.core.runs.stored import Run, Stored
 from stereometer.core.tables import Layout
-from stereometer.core.types import Result, Settings
+from stereometer.core.types import Job, Result, Settings, digest_of
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.method import check_limit
 from stereometer.core.types.results import Results
@@ -118,6 +118,12 @@ def sweep(
     measure: Annotated[
         str | Sequence[str], "Only readings of these measures; may be repeated."
     ] = (),
+    asked: Annotated[
+        bool,
+        "Only what is asked in words, in every way: each wording, compared and rated alone, read "
+        "from words and from probabilities, with a neutral answer and without, as a conversation "
+        "and as raw text; with --room also without thinking.",
+    ] = False,
     data: Data = None,
     limit: Limit = None,
     out: Out = None,
@@ -138,7 +144,7 @@ def sweep(
     settings = Settings("sound", seed, resamples, coverage=coverage, delta=delta)
     check_limit(limit)
     measures = [measure] if isinstance(measure, str) else measure
-    check_measures(measures)
+    check_measures(measures, asked)
     models = [] if model is None else named(model)
     check_names([str(each) for each, _, _ in models if isinstance(each, str | Path)], ())
     loaded = open_benchmark(str(benchmark), data, layout=Layout(encoding, column or {}))
@@ -146,17 +152,33 @@ def sweep(
     stored = stored_runs(runs, loaded)
     with (
         engines_of(options) as engines,
-        opened_in_turn(models, seed, options, engines) as opened_models,
+        opened_in_turn(models, seed, options, engines, _told(asked, options)) as opened_models,
     ):
         jobs = (
             job
-            for asked, _, called in opened_models
-            for job in jobs_of(loaded, asked, measures, settings, limit, called)
+            for opened, _, called in opened_models
+            for job in jobs_of(loaded, opened, measures, settings, limit, called, asked)
         )
-        results = carry_out(jobs, engines, options, out, cache, progress, announce)
+        results = carry_out(_once(jobs), engines, options, out, cache, progress, announce)
     if models and not results:
         return Sweep(loaded.name, (), (), Requests(0, 0), (), planned=results)
     return sweep_of(stored, results, loaded, settings, out)
+
+
+def _told(asked: bool, options: HeadedModelOptions) -> Sequence[Mapping[str, Any]]:
+    """Each model as it is; one with room to think also without thinking, where that is varied."""
+    both = asked and options.get("room") and options.get("thinking", True)
+    return ({}, {"thinking": False}) if both else ({},)
+
+
+def _once(jobs: Iterable[Job]) -> Iterator[Job]:
+    """A model that never thinks is the same in both ways."""
+    known: set[str] = set()
+    for job in jobs:
+        plan = digest_of(job.plan)
+        if plan not in known:
+            known.add(plan)
+            yield job
 
 
 def sweep_of(

@@ -15,43 +15,22 @@ from typing import Any
 from stereometer.core import catalog
 from stereometer.core.benchmarks.benchmark import Benchmark
 from stereometer.core.errors import ModelError, UsageError
-from stereometer.core.runs.measure import job_for
+from stereometer.core.runs.measure import backend_of, job_for
 from stereometer.core.runs.stored import Run, Stored, runs_of
 from stereometer.core.shapes.sentences import SentenceShape
-from stereometer.core.types import Backend, Job, Result, Score, Scorer, Settings, Variant, digest_of
+from stereometer.core.types import (
+    Backend,
+    Job,
+    Result,
+    Score,
+    Scorer,
+    Settings,
+    digest_of,
+)
 from stereometer.core.types.document import typed
 from stereometer.core.types.names import WITHIN_WORD, MeasureName
 from stereometer.wings.curation.runs import runs_on
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way of asking a question: a measure in a variant, with its options."""
-
-    method: str
-    variant: Variant
-    why: str
-    length: str = ""
-    """Whether log-probabilities are added up or averaged."""
-    hides: str = ""
-    """What is hidden while a token is scored."""
-    within_word: bool = False
-
-    @property
-    def measure(self) -> str:
-        """As results name it, without its version."""
-        options = (WITHIN_WORD,) if self.within_word else ()
-        return str(MeasureName.parse(self.method).plus(*options))
-
-    @property
-    def id(self) -> str:
-        return f"{self.measure} {self.variant}"
-
-    @property
-    def choices(self) -> dict[str, str]:
-        """What was chosen where another way of the same question may choose otherwise."""
-        chosen = {"variant": str(self.variant), "length": self.length, "hides": self.hides}
-        return {name: value for name, value in chosen.items() if value}
+from stereometer.wings.sweep.way import FORMS, Way
 
 
 @dataclass(frozen=True)
@@ -90,8 +69,13 @@ class ReadingTable:
     items: tuple[WayOption, ...]
     left_out: tuple[LeftOut, ...] = ()
 
-    def ways(self, shape: str) -> Iterator[tuple[ReadingQuestion, Way]]:
-        """In the order of the table."""
+    def ways(self, shape: str, asked: bool = False) -> Iterator[tuple[ReadingQuestion, Way]]:
+        """In the order of the table; only what is asked in words, or only what is usual."""
+        for question, way in self.every(shape):
+            if bool(way.wordings) if asked else not way.with_asked:
+                yield question, way
+
+    def every(self, shape: str) -> Iterator[tuple[ReadingQuestion, Way]]:
         for question in self.question:
             if question.shape == shape:
                 yield from ((question, way) for way in question.way)
@@ -101,12 +85,19 @@ class ReadingTable:
         question of its own."""
         method = result.measured_by.known_as
         within_word = WITHIN_WORD in result.measured_by.options
-        for question, way in self.ways(result.kind):
+        for question, way in self.every(result.kind):
             if (way.method, way.variant, way.within_word) == (method, result.variant, within_word):
-                return question, way
+                return question, way.as_recorded(result) if way.wordings else way
         way = Way(method, result.variant, "It was named.", within_word=within_word)
         asks = f"What do the scores say? `{method}` is not in the table of readings."
         return ReadingQuestion(method, result.kind, asks, (way,)), way
+
+    def place(self, kind: str, way: Way) -> tuple[Any, ...]:
+        """Where it stands among the ways of a shape."""
+        rows = [(each.method, each.variant, each.within_word) for _, each in self.every(kind)]
+        row = way.method, way.variant, way.within_word
+        at = rows.index(row) if row in rows else len(rows)
+        return at, way.form, way.thinking, way.neutral, way.wording
 
 
 def _written() -> dict[str, Any]:
@@ -195,17 +186,20 @@ def jobs_of(
     settings: Settings,
     limit: int | None = None,
     called: str | None = None,
+    asked: bool = False,
 ) -> list[Job]:
-    """A run for every way of asking that the model can answer."""
+    """A run for every way of asking that the model can answer; `asked`: in words, in every way."""
     jobs: list[Job] = []
     refusals: list[str] = []
     wanted = [catalog.spelled("method", name) for name in measures]
     for shape in swept_shapes(benchmark):
-        for _, way in readings().ways(shape.name):
+        for _, way in readings().ways(shape.name, asked):
             if wanted and way.method not in wanted:
                 continue
+            ways = way.worded(backend_of(model).abilities) if asked else [way]
             try:
-                jobs += _job(benchmark, shape.name, way, model, settings, limit, called)
+                for each in ways:
+                    jobs += _job(benchmark, shape.name, each, model, settings, limit, called)
             except ModelError as error:
                 refusals.append(str(error))
     if not jobs:
@@ -224,20 +218,26 @@ def _job(
     called: str | None,
 ) -> Iterator[Job]:
     """None where an option changes nothing for this model: that would be the same reading again."""
-    options = {"within_word": True} if way.within_word else {}
-    how = replace(settings, variant=way.variant)
+    named, how = way.measured.settings, replace(settings, variant=way.variant)
+    options = named | ({"chat": way.form == FORMS[1]} if way.form else {})
     job = job_for(benchmark, shape, [way.method], model, how, limit, options, called)
-    if MeasureName.parse(job.plan["measure"]).settings == options:
+    if MeasureName.parse(job.plan["measure"]).settings == named:
         yield job
 
 
-def check_measures(measures: Sequence[str]) -> None:
+def check_measures(measures: Sequence[str], asked: bool = False) -> None:
     """Raises for a measure that is not an admissible reading, with the reason if there is one."""
     table = readings()
-    known = dict.fromkeys(way.method for question in table.question for way in question.way)
+    ways = [way for question in table.question for way in question.way]
+    known = dict.fromkeys(way.method for way in ways if way.wordings or not asked)
     for name in measures:
         if name in known:
             continue
+        if name in {way.method for way in ways}:
+            raise UsageError(
+                f"{name} is not asked in words. With --asked a sweep takes the ways of asking in "
+                f"words only. Leave --asked out, or name {', '.join(known)}."
+            )
         catalog.find("method", name)
         why = next((each.why for each in table.left_out if each.method == name), None)
         raise UsageError(
@@ -271,9 +271,15 @@ def by_model(runs: Sequence[Run]) -> Mapping[tuple[str, str], list[RunOfWay]]:
             )
         mine.append(of_way)
     for (_, kind), mine in grouped.items():
-        order = {way.id: at for at, (_, way) in enumerate(table.ways(kind))}
-        mine.sort(key=lambda each: order.get(each.way.id, len(order)))
-    return grouped
+        mine.sort(key=lambda each: table.place(kind, each.way))
+    return {key: _told_apart(mine) for key, mine in grouped.items()}
+
+
+def _told_apart(runs: Sequence[RunOfWay]) -> list[RunOfWay]:
+    """A choice of the asking that all have in common tells nothing apart."""
+    ways = [run.way for run in runs if run.way.wording]
+    fixed = [name for name in ("form", "thinking") if len({getattr(w, name) for w in ways}) < 2]
+    return [replace(run, way=run.way.without(fixed)) for run in runs]
 
 
 def _check_drawn(runs: Sequence[Run]) -> None:
