@@ -41,7 +41,7 @@ def measure() -> list[dict[str, Any]]:
             "bar": "none",
         },
         {
-            "what": f"time a token, {FACTOR} times the pairs against one",
+            "what": f"time per token, {FACTOR} times the pairs against one",
             "value": (large["s"] / large["tokens"]) / (small["s"] / small["tokens"]),
             "unit": "x",
             "bar": "about 1",

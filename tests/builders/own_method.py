@@ -6,15 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from stereometer.core.shapes.shape import Metric, Shape
-from stereometer.core.types import Backend, Estimate, Score, Settings, Variant
+from stereometer.core.types import Backend, Estimate, Method, Score, Settings, Variant
 from stereometer.kinds.pairs.methods import LIKELIHOOD
 
 
-class Means:
+class Means(Method):
     """Pairs scored as ever, counted as the mean of each sentence's score."""
-
-    name, reads, kind = "means", "pair", "pair"
-    variants, needs, options = LIKELIHOOD.variants, LIKELIHOOD.needs, LIKELIHOOD.options
 
     def bind(self, backend: Backend, variant: Variant, options: Any) -> BoundMeans:
         return BoundMeans(LIKELIHOOD.bind(backend, variant, options))
@@ -34,9 +31,9 @@ class BoundMeans:
 
 
 class Finely(Means):
-    """The same, with a shape that declares its metrics to three digits."""
+    """With a shape that declares its metrics to three digits."""
 
-    name, kind = "finely", "finely"
+    kind = "finely"
 
 
 class FineShape(Shape):
@@ -44,4 +41,14 @@ class FineShape(Shape):
     metrics = (Metric("sent_more", "sent more", digits=3), Metric("sent_less", "less", digits=0))
 
 
-MEANS, FINELY, FINE_SHAPE = Means(), Finely(), FineShape()
+MEANS, FINELY = (
+    made(
+        name,
+        reads="pair",
+        needs=LIKELIHOOD.needs,
+        variants=LIKELIHOOD.variants,
+        options=LIKELIHOOD.options,
+    )
+    for made, name in ((Means, "means"), (Finely, "finely"))
+)
+FINE_SHAPE = FineShape()

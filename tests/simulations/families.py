@@ -70,7 +70,7 @@ def printed(scene: Scene, sets: int, corrected: bool = True, seed: int = 21) -> 
 
 
 def printed_pairs(sizes: tuple[int, ...], sets: int, seed: int = 24) -> Claims:
-    """The same of pairs of no known term, in types of these sizes, a fair coin each."""
+    """Likewise of pairs of no known term, in types of these sizes, a fair coin each."""
     rng, seen = np.random.default_rng(seed), np.zeros(4)
     for _ in range(sets):
         parts = [pairs.counts(rng, 0.5, 0.02, of)[0] for of in sizes]

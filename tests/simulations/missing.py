@@ -48,7 +48,7 @@ def pairs(won: float, count: int, refused: float, sets: int, tied: float = 0.0) 
 
 
 def cats(ss: float, terms: int, items: int, refused: float, sets: int) -> Said:
-    """The same of CATs whose terms vary."""
+    """Likewise of CATs whose terms vary."""
     rng, rows = np.random.default_rng(42), []
     for _ in range(sets):
         wins = rng.binomial(items, np.clip(rng.normal(ss, 0.047, terms), 0, 1))

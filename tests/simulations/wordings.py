@@ -105,7 +105,7 @@ class Held:
     mean: float
     """In which the interval of the mean holds that over all wordings like these."""
     items: float
-    """The same of the interval over items alone."""
+    """Likewise of the interval over items alone."""
     wordings: float
     """And of Student's t over the wordings alone."""
     spread: float

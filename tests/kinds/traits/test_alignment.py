@@ -120,7 +120,7 @@ def test_a_random_model_is_not_told_from_chance(tmp_path: Path, ratings: Path) -
 def test_an_interval_without_0_is_no_verdict_where_any_group_could_be_any_other(
     tmp_path: Path,
 ) -> None:
-    """The same trait effect in every group, near people's: tau is high, groups are not told
+    """One trait effect in every group, near people's: tau is high, groups are not told
     apart."""
     ratings = synthetic_ratings(
         tmp_path / "r.json",

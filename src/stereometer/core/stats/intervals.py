@@ -52,7 +52,7 @@ def resampled_clusters(count: int, resamples: int, rng: np.random.Generator) -> 
 
 
 def resampled_strata(strata: Sequence[object], resamples: int, rng: np.random.Generator) -> Ints:
-    """The same of clusters that are drawn within their own stratum: its size is by design."""
+    """How often each is drawn where its stratum is resampled by itself: its size is by design."""
     weights = np.zeros((resamples, len(strata)), dtype=np.int64)
     for stratum in dict.fromkeys(strata):
         at = [place for place, each in enumerate(strata) if each == stratum]

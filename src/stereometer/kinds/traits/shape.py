@@ -83,7 +83,7 @@ class SentencesShape(TraitShape):
 
 
 class SentencePairsShape(SentencesShape):
-    """The same of two groups."""
+    """Sentences of a text that name one of two groups."""
 
     name = "sentence-pairs"
     words = TWO_GROUPS

@@ -1,1 +1,1 @@
-"""The same items under every admissible reading."""
+"""One set of items under every admissible reading."""

@@ -32,8 +32,8 @@ ALL_ITEMS, CLEAN_ITEMS = "all", "clean"
 SIGNED = (-1.0, 0.0, 1.0)
 """Points of an item lost, tied and won, so that swapped labels change the sign."""
 PERCENT, LEAST, MOST = (0.0, 50.0, 100.0), (0.0, 0.0, 100.0), (0.0, 100.0, 100.0)
-"""The same in percent; and if every tie were lost, or won. The authors' code loses them: what it
-prints for `paper` is the least."""
+"""These points in percent; and if every tie were lost, or won. The authors' code loses them: what
+it prints for `paper` is the least."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The same items under many readings: specification curves, and what the choices do."""
+"""One set of items under many readings: specification curves, and what the choices do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same items under many readings, as a kind of result: the specification curve."""
+"""One set of items under many readings, as a kind of result: the specification curve."""
 
 from __future__ import annotations
 

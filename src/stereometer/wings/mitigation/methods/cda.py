@@ -225,7 +225,7 @@ def batch_of(
 def _hidden(
     backend: Masked, ids: Tensor, own: Tensor, rng: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Which tokens are asked, at least one a text, what they are, and what is seen instead."""
+    """Which tokens are asked, at least one per text, what they are, and what is seen instead."""
     lot = torch.rand(ids.shape, generator=rng).masked_fill(~own, 2.0)
     asked = (lot < ASKED) | ((lot == lot.amin(1, keepdim=True)) & own)
     shown = torch.rand(ids.shape, generator=rng)
