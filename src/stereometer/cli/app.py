@@ -87,7 +87,8 @@ def _sections() -> dict[str, dict[str, Command | CommandGroup]]:
             entry = _declared(room)[name]
             group, _, word = name.partition(" ")
             if word:
-                found[group].commands[word] = Command.of(word, entry, room)  # type: ignore[union-attr]
+                command = Command.of(word, entry, room)
+                found[group].commands[word] = command  # type: ignore[union-attr]
                 continue
             inner = entry.get("commands", {})
             words = {word: Command.of(word, each, room) for word, each in inner.items()}
