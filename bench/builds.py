@@ -96,7 +96,7 @@ class Products(TorchDispatchMode):
 
 
 def shares(what: str, work: Work, bar: int, useful: float) -> Iterator[Row]:
-    """The same matrix products alone, as a share of our time, both at their least: rows are not
+    """Our matrix products alone, as a share of our time, both at their least: rows are not
     padded, and attention is not counted. And the useful FLOPs a second, as a share of the rate of
     those products: more than all of them where texts that begin alike are computed together."""
     with Products() as products:

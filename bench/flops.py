@@ -25,7 +25,7 @@ def copy_flops(config: Any, length: int) -> float:
 
 
 def plain_flops(backend: Any, items: Sequence[Any], measure: Any) -> float:
-    """The same for any build, by the sizes of its linear layers: every text of its own, although
+    """For any build, by the sizes of its linear layers: every text of its own, although
     texts that begin alike may be computed together."""
     import torch
 

@@ -106,7 +106,7 @@ class CausalLoop:
         }
 
     def sentences_start_once(self, items: Sequence[Any]) -> Scores:
-        """The same with the pass over the start mark, which is the same for all, made once."""
+        """Likewise, with the pass over the start mark, which is the same for all, made once."""
         kept: dict[int, Tensor] = {}
         return {
             (item.id, label): self._sentence(item.texts[label], kept)

@@ -121,7 +121,7 @@ def test_a_backup_while_serving_holds_all_that_was_acknowledged_and_is_restored(
 
 
 def goes_on_postgresql(study: Study, url: str, count: int) -> None:
-    """The same study, with its answers, served from PostgreSQL until it is filled."""
+    """A study, with its answers, served from PostgreSQL until it is filled."""
     move_to(study.folder, url)
     assert stored(study, url) == count
     with Served(study.folder, url) as served:

@@ -37,7 +37,7 @@ def postgres() -> Iterator[str]:
 
 
 def emptied(url: str) -> str:
-    """The same cluster without the answers of the test before."""
+    """That cluster without the answers of the test before."""
     database = open_database(Path(), url)
     with database.write() as connection:
         names = ", ".join(table.name for table in metadata.sorted_tables)

@@ -201,7 +201,7 @@ Averages = dict[str, float]
 def paired_draws(
     study: tuple[Path, Path], variant: str, times: int = 1_200
 ) -> list[tuple[Averages, Averages]]:
-    """The same resample of items within each term for both systems."""
+    """Both systems get one resample of items within each term."""
     rng, sides = random.Random(8), both(study)
     named = [[one.item for one in items] for items in reference.by_term(sides[0]).values()]
     singles = [{one.item: reference.rate_of([one], variant) for one in side} for side in sides]

@@ -44,7 +44,7 @@ class Zoo:
         return BACKENDS[found.family](found)
 
     def _reference(self, name: str, within_word: bool = False) -> Reference:
-        """The same weights and tokenizer, used as anybody would."""
+        """These weights and tokenizer, used as anybody would."""
         found, reads = self.checkpoint(name), BUILDS[name].reads
         seen = self.reference(name).seen if within_word else {}
         first = found.tokenizer.convert_tokens_to_ids(reads.first) if reads.first else None

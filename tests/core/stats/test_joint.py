@@ -45,7 +45,7 @@ def test_few_clusters_are_flipped_in_every_way() -> None:
 
 
 def test_one_reading_said_twelve_times_is_one_reading() -> None:
-    """The same flips for all: copies of a reading add nothing, to the last digit."""
+    """All readings are flipped alike: copies of a reading add nothing, to the last digit."""
     sums, sizes = table(np.random.default_rng(4), 30, 0.1)
     alone = joint_test(sums[:, :1], sizes[:, :1], 500, np.random.default_rng(0))
     copies = joint_test(

@@ -41,7 +41,7 @@ def limited(run: Callable[..., Any], most: int, error: BaseException) -> Callabl
 
 @contextmanager
 def limit_rows(trunk: Any, most: int, error: BaseException) -> Iterator[None]:
-    """The same for a model that is called as it is."""
+    """Likewise for a model that is called as it is."""
 
     def check(_: Any, given: Any, told: dict[str, Any]) -> None:
         if len(given[0] if given else told["input_ids"]) > most:

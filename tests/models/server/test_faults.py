@@ -847,7 +847,7 @@ def test_a_mistake_in_a_late_setting_is_told_before_anything_is_asked(
 @pytest.mark.long
 @pytest.mark.usefixtures("told_when_late")
 def test_a_flaky_proxy_changes_nothing(stub: Start) -> None:
-    """The same answers through one that limits, cuts and lies as from the server itself."""
+    """Answers through one that limits, cuts and lies are those of the server itself."""
     from stereometer.models.baselines.fake import Fake
     from stereometer.wings.serving.server import running
 

@@ -1,4 +1,4 @@
-"""The same study on PostgreSQL: filled by many people at once, and moved there from SQLite."""
+"""A study on PostgreSQL: filled by many people at once, and moved there from SQLite."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_bytes_a_line(tmp_path: Path, comments: int, bytes_a_line: int) -> None:
 
 
 def test_clusters_that_count_alike_are_drawn_as_one_number() -> None:
-    """The same spread as of clusters drawn one by one, in memory for kinds of clusters only."""
+    """As much spread as of clusters drawn one by one, in memory for kinds of clusters only."""
     rng = np.random.default_rng(1)
     rows = rng.integers(0, 3, (MANY + 500, 2)).astype(float)
     strata = ["few" if at % 5 == 0 else "many" for at in range(len(rows))]

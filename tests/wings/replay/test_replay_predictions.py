@@ -175,7 +175,7 @@ def test_scores_for_other_items_altogether_are_refused(dev: Path, tmp_path: Path
 
 
 def rare(dev: Path, scores: tuple[float, float, float]) -> Result:
-    """The same three probabilities for every item."""
+    """Three probabilities, equal for every item."""
     by_label = dict(zip("sau", scores, strict=True))
 
     def set_scores(found: dict[str, list[dict[str, Any]]]) -> None:

@@ -92,7 +92,7 @@ def test_parts_of_another_plan_model_or_number_are_refused(tmp_path: Path) -> No
 
 
 def test_answers_of_different_models_are_not_merged(tmp_path: Path) -> None:
-    """The same name over other weights: the identity tells them apart."""
+    """One name over other weights: the identity tells them apart."""
     shard(1, 2, tmp_path / "a")
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     record = tmp_path / "b" / "shard-1-of-2.json"
