@@ -21,27 +21,12 @@ from inspect_ai.model import (
     GenerateConfig,
     get_model,
 )
-from inspect_ai.scorer import Score as Scored
-from inspect_ai.scorer import metric, scorer
+from inspect_ai.scorer import Score, metric, scorer
 from inspect_ai.solver import solver
 
+from stereometer.core import types
 from stereometer.core.errors import UsageError
 from stereometer.core.options import pairs_in
-from stereometer.core.types import (
-    Abilities,
-    Answer,
-    Asking,
-    Encoding,
-    Generate,
-    Item,
-    Job,
-    ModelCard,
-    Request,
-    Requests,
-    Score,
-    Settings,
-    Skip,
-)
 from stereometer.kinds.comments.benchmarks import columns_from
 from stereometer.wings.asking.jobs import jobs_in_words, open_comments
 from stereometer.wings.exports.metadata import headlines
@@ -52,13 +37,14 @@ MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": C
 class AskedByInspect:
     """What a method is bound to: a model that holds conversations and that Inspect asks."""
 
-    card = ModelCard("the model of the evaluation", "", "inspect", "")
-    abilities = Abilities(frozenset({Generate.kind}), chat_template="as Inspect sends it")
+    card = types.ModelCard("the model of the evaluation", "", "inspect", "")
+    kinds = frozenset({types.Generate.kind})
+    abilities = types.Abilities(kinds, chat_template="as Inspect sends it")
 
-    def encode(self, text: str, second: str | None = None) -> Encoding:
+    def encode(self, text: str, second: str | None = None) -> types.Encoding:
         raise NotImplementedError("Inspect's models show no tokens")
 
-    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+    def answer(self, requests: Mapping[str, types.Request]) -> Iterator[tuple[str, types.Answer]]:
         raise NotImplementedError("Inspect asks its models itself")
 
 
@@ -71,7 +57,7 @@ def _forced_choice(
 ) -> Any:
     """Which of two candidates is likelier, in both orders: CATs (`shape=cat`) or pairs (`pair`)."""
     opened = open_comments(benchmark, Path(data) if data else None, columns_from({}, [], "neither"))
-    settings = Settings(seed=seed)
+    settings = types.Settings(seed=seed)
     how = {"system": system, "chat": True}
     jobs = list(jobs_in_words(opened, [], AskedByInspect(), settings, how))
     for job in jobs:
@@ -101,7 +87,7 @@ def _recognition(
     columns = columns_from(pairs_in([column]) if column else {}, words, neither)
     opened = open_comments(benchmark, Path(data) if data else None, columns)
     how = {"repeats": repeats, "size": size, "chat": True, "categories": {w: w for w in words}}
-    (job,) = jobs_in_words(opened, [setting], AskedByInspect(), Settings(seed=seed), how)
+    (job,) = jobs_in_words(opened, [setting], AskedByInspect(), types.Settings(seed=seed), how)
     return _task(job)
 
 
@@ -112,9 +98,9 @@ recognition = task(name="recognition")(_recognition)
 # ------------------------------------------------------------------------------------ any such job
 
 
-def _task(job: Job) -> Any:
+def _task(job: types.Job) -> Any:
     """Texts of hidden items stay out of Inspect's logs: such items are not asked."""
-    if not isinstance(job.source, Asking):
+    if not isinstance(job.source, types.Asking):
         raise TypeError("a task needs a model that is asked")
     items = {item.id: item for item in job.source.items if not item.hidden}
     if not items:
@@ -131,21 +117,23 @@ def _task(job: Job) -> Any:
     )
 
 
-def _plan(asking: Asking, item: Item) -> Requests:
+def _plan(asking: types.Asking, item: types.Item) -> types.Requests:
     try:
         return asking.measure.plan(item)
-    except Skip:
+    except types.Skip:
         return {}
 
 
-def _first_question(asking: Asking, item: Item) -> str:
+def _first_question(asking: types.Asking, item: types.Item) -> str:
     """The first question about an item, for the log; its name where nothing is asked."""
-    asked = [request for requests in _plan(asking, item).values() for request in requests]
-    first = asked[0] if asked else None
-    return first.messages[-1][1] if isinstance(first, Generate) and first.messages else item.id
+    for requests in _plan(asking, item).values():
+        for first in requests:
+            if isinstance(first, types.Generate) and first.messages:
+                return first.messages[-1][1]
+    return item.id
 
 
-def _solver(asking: Asking, items: Mapping[str, Item]) -> Any:
+def _solver(asking: types.Asking, items: Mapping[str, types.Item]) -> Any:
     async def solve(state: Any, generate: object) -> Any:
         answers: dict[str, list[str]] = {}
         for name, requests in _plan(asking, items[str(state.sample_id)]).items():
@@ -160,8 +148,8 @@ def _solver(asking: Asking, items: Mapping[str, Item]) -> Any:
     return solver(name="both_orders_or_repeats")(lambda: solve)()
 
 
-def _conversation(request: Request) -> tuple[list[Any], Any]:
-    if not isinstance(request, Generate):
+def _conversation(request: types.Request) -> tuple[list[Any], Any]:
+    if not isinstance(request, types.Generate):
         raise TypeError(f"Inspect cannot be asked for {request.kind}")
     turns: Sequence[tuple[str, str]] = request.messages or (("user", request.prompt),)
     messages: list[ChatMessage] = [MESSAGES[role](content=content) for role, content in turns]
@@ -174,14 +162,14 @@ def _conversation(request: Request) -> tuple[list[Any], Any]:
     return messages, config
 
 
-def _scorer(job: Job, items: Mapping[str, Item]) -> Any:
+def _scorer(job: types.Job, items: Mapping[str, types.Item]) -> Any:
     asking = job.source
-    assert isinstance(asking, Asking)
+    assert isinstance(asking, types.Asking)
 
     async def score(state: Any, target: object) -> Any:
         item = items[str(state.sample_id)]
         counted = _score(asking, item, state.metadata["answers"])
-        return Scored(
+        return Score(
             value=0.0 if counted.skipped else 1.0,
             explanation=counted.skipped,
             metadata={"score": counted.as_json()},
@@ -193,27 +181,29 @@ def _scorer(job: Job, items: Mapping[str, Item]) -> Any:
     return decorated
 
 
-def _score(asking: Asking, item: Item, answers: Mapping[str, Sequence[str]]) -> Score:
+def _score(
+    asking: types.Asking, item: types.Item, answers: Mapping[str, Sequence[str]]
+) -> types.Score:
     try:
         plan = asking.measure.plan(item)
         exchanged = {
             name: [
-                (request, Answer((), text))
+                (request, types.Answer((), text))
                 for request, text in zip(requests, answers[name], strict=True)
             ]
             for name, requests in plan.items()
         }
         return asking.measure.score(item, exchanged)
-    except Skip as skip:
-        return Score(item.id, item.slices, {}, skip.reason, item.texts)
+    except types.Skip as skip:
+        return types.Score(item.id, item.slices, {}, skip.reason, item.texts)
 
 
-def _counting(job: Job) -> Callable[[Sequence[Any]], dict[str, float]]:
+def _counting(job: types.Job) -> Callable[[Sequence[Any]], dict[str, float]]:
     """The overall values that stand in a first table, with their intervals; what is missing is
     left out, as Inspect's logs hold no reason for it."""
 
     def counted(scores: Sequence[Any]) -> dict[str, float]:
-        rows = [Score.from_json(each.score.metadata["score"]) for each in scores]
+        rows = [types.Score.from_json(each.score.metadata["score"]) for each in scores]
         result = job.describe(job.summarize(rows))
         parts = {
             f"{row.name}{end}": value

@@ -19,8 +19,8 @@ def junit(gate: Gate) -> str:
     """JUnit XML: a test case for each bar and run. A missed bar is a failure; an undecided one
     is an error, so that no build passes over it."""
     missed, undecided = (str(len(gate.of(name))) for name in ("missed", "undecided"))
-    tests = {"tests": str(len(gate.judged)), "failures": missed, "errors": undecided}
-    suite = Element("testsuite", name="stereometer gate", **tests, skipped="0")
+    tests = {"name": "stereometer gate", "tests": str(len(gate.judged)), "failures": missed}
+    suite = Element("testsuite", {**tests, "errors": undecided, "skipped": "0"})
     for judged in gate.judged:
         _add(suite, judged)
     suites = Element("testsuites")

@@ -12,16 +12,7 @@ from pathlib import Path
 from stereometer.core.benchmarks.benchmark import Card
 from stereometer.core.errors import DataError
 from stereometer.core.tables import Layout
-from stereometer.wings.packs.schema import (
-    FILE,
-    FORMS,
-    LARGEST,
-    SEPARATORS,
-    TABLES,
-    PackFile,
-    parse,
-    read_file,
-)
+from stereometer.wings.packs import schema
 
 SHIPPED = Path(__file__).parent / "data"
 LARGEST_TABLE = 4 * 1024 * 1024
@@ -39,7 +30,7 @@ class Pack:
     """Data only: nothing in its folder is ever run."""
 
     folder: Path
-    written: PackFile
+    written: schema.PackFile
 
     @property
     def name(self) -> str:
@@ -48,12 +39,12 @@ class Pack:
     @property
     def layout(self) -> Layout:
         read = self.written.read
-        return Layout(read.encoding, dict(read.columns), SEPARATORS.get(read.separator, ""))
+        return Layout(read.encoding, dict(read.columns), schema.SEPARATORS.get(read.separator, ""))
 
     @property
     def forms(self) -> Path | None:
         """The table of adjectives that agree, where there is one."""
-        path = self.folder / FORMS
+        path = self.folder / schema.FORMS
         return path if path.is_file() else None
 
     @cached_property
@@ -68,7 +59,7 @@ class Pack:
             counts={str(shape): count for shape, count in expect.counts.items()},
             digest=expect.digest or "",
             folder=SHIPPED_FOLDERS.get(self.name, "packs") if ours else f"packs/{self.name}",
-            files=TABLES if written.brings_tables else tuple(file.name for file in files),
+            files=schema.TABLES if written.brings_tables else tuple(file.name for file in files),
             urls=tuple(urls) if len(urls) == len(files) else (),
             sha256=tuple(file.sha256 or "" for file in files),
         )
@@ -79,15 +70,16 @@ class Pack:
 
 
 def is_pack(folder: Path) -> bool:
-    return (folder / FILE).is_file()
+    return (folder / schema.FILE).is_file()
 
 
 def open_pack(folder: Path) -> Pack:
     """Reads `pack.toml`; tables that the pack brings must be small enough and its own."""
-    pack = Pack(folder, parse(read_file(folder, FILE, LARGEST), str(folder / FILE)))
-    brought = TABLES if pack.written.brings_tables else ()
-    for name in (*brought, *([FORMS] if brought and pack.forms else [])):
-        read_file(folder, name, LARGEST_TABLE)
+    content = schema.read_file(folder, schema.FILE, schema.LARGEST)
+    pack = Pack(folder, schema.parse(content, str(folder / schema.FILE)))
+    brought = schema.TABLES if pack.written.brings_tables else ()
+    for name in (*brought, *([schema.FORMS] if brought and pack.forms else [])):
+        schema.read_file(folder, name, LARGEST_TABLE)
     return pack
 
 

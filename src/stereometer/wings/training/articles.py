@@ -20,6 +20,7 @@ from stereometer.core.errors import DataError
 from stereometer.core.files import begins_with, read_jsonl, read_text
 from stereometer.core.options import Option
 from stereometer.core.stats.clusters import connected
+from stereometer.core.types.packages import check_packages
 
 ARTICLES = Option(
     "Articles with blank lines between them, JSON lines with `text`, or WikiExtractor's folder.",
@@ -98,10 +99,8 @@ def sentences(text: str) -> list[str]:
     try:
         from sentencex import segment
     except ImportError:
-        raise DataError(
-            "Sentences are split by sentencex, which is not installed. It is in the optional "
-            "part `train` of the package. From a clone: `pip install '.[train]'`."
-        ) from None
+        check_packages("Sentences", ["sentencex"], "train")
+        raise
     parts = (part.strip() for paragraph in text.split("\n") for part in segment("en", paragraph))
     return [part for part in parts if part]
 

@@ -18,14 +18,8 @@ from torch import Tensor, nn
 from stereometer.core.errors import DataError, UsageError
 from stereometer.core.runs.progress import Phases
 from stereometer.core.types import Skip, digest_of
+from stereometer.models.local import next_sentence as heads
 from stereometer.models.local.language_model import LanguageModel
-from stereometer.models.local.next_sentence import (
-    HeadCard,
-    NextSentenceHead,
-    Trained,
-    rounded,
-    save,
-)
 from stereometer.models.local.sentence_pairs import (
     DEFAULT_POOLING,
     LONGEST,
@@ -44,7 +38,7 @@ PART = 512
 
 def train(
     backend: LanguageModel, text: Path, out: Path, recipe: Recipe, progress: Phases
-) -> HeadCard:
+) -> heads.HeadCard:
     """A head in a file; what was kept for going on after a kill is removed once it is there."""
     check_order(recipe, out)
     recipe = checked(recipe, backend)
@@ -52,14 +46,14 @@ def train(
     plan = digest_of([backend.weights, asdict(recipe), parts.record])
     work = out.with_name(f"{out.name}.work-{plan[:12]}")
     trained = _train_head(backend, parts, recipe, work, progress)
-    save(trained, out)
+    heads.save(trained, out)
     shutil.rmtree(work, ignore_errors=True)
     return trained.card
 
 
 def _train_head(
     backend: LanguageModel, parts: fitting.Material, recipe: Recipe, work: Path, progress: Phases
-) -> Trained:
+) -> heads.Trained:
     notes = fitting.unreached(recipe, len(parts.training.pairs))
     record = parts.record | {"recipe": asdict(recipe), "notes": notes}
     held_out = parts.held_out
@@ -74,15 +68,15 @@ def _train_head(
         rows = kept_rows(features, held_out.pairs, work / "held-out", progress)
         head = fitted(training, parts.training.targets, recipe, progress)
         record["tokens"] = parts.training.tokens + held_out.tokens
-    head = rounded(head)
+    head = heads.rounded(head)
     correct = head(rows).argmax(-1).cpu() == held_out.targets
-    card = HeadCard(
+    card = heads.HeadCard(
         *(backend.checkpoint.name, backend.weights, recipe.pooling, recipe.layer),
         training=record,
         accuracy=fitting.accuracy(correct, held_out.groups, recipe.seed),
         fine_tuned=recipe.full,
     )
-    return Trained(card, head, trunk)
+    return heads.Trained(card, head, trunk)
 
 
 def checked(recipe: Recipe, backend: LanguageModel) -> Recipe:
@@ -155,7 +149,9 @@ def kept_rows(
     return torch.cat(rows)
 
 
-def fitted(rows: Tensor, targets: Tensor, recipe: Recipe, progress: Phases) -> NextSentenceHead:
+def fitted(
+    rows: Tensor, targets: Tensor, recipe: Recipe, progress: Phases
+) -> heads.NextSentenceHead:
     """One head for the same rows and seed."""
     order = fitting.shuffled_batches(len(rows), recipe)
     fit = fitting.begun(rows, recipe, len(order))

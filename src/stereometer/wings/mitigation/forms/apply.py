@@ -16,21 +16,13 @@ from stereometer.core.types.document import typed
 from stereometer.core.types.names import SUFFIX
 from stereometer.models.local.forward import noting_calls, watching
 from stereometer.models.local.language_model import LanguageModel
-from stereometer.wings.mitigation.card import (
-    ADAPTER,
-    EXPORTED,
-    PROJECTION,
-    PROMPT,
-    SETTING,
-    ExportedCard,
-    MitigationCard,
-)
+from stereometer.wings.mitigation import card as cards
 from stereometer.wings.mitigation.forms.adapter import apply_adapter
 from stereometer.wings.mitigation.forms.self_debias import apply_prompt
 from stereometer.wings.mitigation.forms.stored import Stored, load
 
 HEADLESS = "Next-sentence heads of the model before are not used with a mitigation."
-AROUND, IN_STATES = (PROMPT,), (ADAPTER,)
+AROUND, IN_STATES = (cards.PROMPT,), (cards.ADAPTER,)
 """Forms that leave the weights as they are, and those that change states: of others, what is read
 from states would be the base's."""
 
@@ -58,9 +50,9 @@ def mitigated(base: LanguageModel, path: Path) -> LanguageModel:
 
 def recognised(backend: LanguageModel, folder: Path) -> LanguageModel:
     """A model from an exported folder, which still says what was done to which base."""
-    file = folder / EXPORTED
+    file = folder / cards.EXPORTED
     try:
-        exported = typed(ExportedCard, read_json(file))
+        exported = typed(cards.ExportedCard, read_json(file))
     except (StereometerError, ValueError) as error:
         raise ModelError(
             f"{file} cannot be read: {error}. It says which mitigation the weights have. Export "
@@ -73,16 +65,16 @@ def recognised(backend: LanguageModel, folder: Path) -> LanguageModel:
                 f"float32; here they are {dtype}. Use --dtype float32."
             )
         backend.notes.append(
-            f"{EXPORTED} is about other weights, so it is not used: these were changed since."
+            f"{cards.EXPORTED} is about other weights, so it is not used: these were changed since."
         )
         return backend
     return _add_card(backend, exported.card, f"exported from {exported.card.base}")
 
 
-def _add_card(backend: LanguageModel, card: MitigationCard, source: str) -> LanguageModel:
+def _add_card(backend: LanguageModel, card: cards.MitigationCard, source: str) -> LanguageModel:
     """With its card, and without answers that the mitigation does not reach: those of heads that
     were there before, and states where only what reads them was changed."""
-    backend.added[SETTING] = card.as_json()
+    backend.added[cards.SETTING] = card.as_json()
     backend.own_states = card.form in IN_STATES
     backend.answers.pop(Follows.kind, None)
     backend.added.pop("next_sentence_head", None)
@@ -111,7 +103,7 @@ def _check_base(stored: Stored, base: LanguageModel) -> None:
 
 def is_wrapped(model: LanguageModel) -> bool:
     """Whether its mitigation is around the weights, which are the base's."""
-    return model.added.get(SETTING, {}).get("form") in AROUND
+    return model.added.get(cards.SETTING, {}).get("form") in AROUND
 
 
 def _check_inner(stored: Stored, base: LanguageModel) -> None:
@@ -240,8 +232,8 @@ def reading_layer(base: LanguageModel) -> nn.Linear:
 
 
 FORMS: Mapping[str, Callable[[Stored, LanguageModel], LanguageModel]] = {
-    PROJECTION: apply_projection,
-    ADAPTER: apply_adapter,
-    PROMPT: apply_prompt,
+    cards.PROJECTION: apply_projection,
+    cards.ADAPTER: apply_adapter,
+    cards.PROMPT: apply_prompt,
 }
 """What puts each form onto a model."""

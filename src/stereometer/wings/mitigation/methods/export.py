@@ -16,13 +16,7 @@ from stereometer.core.types.document import Document
 from stereometer.core.types.names import ModelName
 from stereometer.core.types.packages import check_packages
 from stereometer.core.types.shown import Shown
-from stereometer.wings.mitigation.card import (
-    EXPORTED,
-    PROJECTION,
-    PROMPT,
-    ExportedCard,
-    MitigationCard,
-)
+from stereometer.wings.mitigation import card as cards
 from stereometer.wings.mitigation.methods.mitigate import NEEDED
 from stereometer.wings.training.recipe import check_new_folder, with_states
 
@@ -42,7 +36,7 @@ class Exported(Shown, Document):
     weights: str
     """Digest of the weights in the folder."""
     notes: tuple[str, ...]
-    card: MitigationCard
+    card: cards.MitigationCard
     schema: str = "mitigation-export@1"
 
     def view(self) -> View:
@@ -73,12 +67,12 @@ def export_mitigated(
     from stereometer.wings.mitigation.forms.stored import load
 
     stored = load(name.mitigation)
-    if stored.card.form == PROMPT:
+    if stored.card.form == cards.PROMPT:
         raise UsageError(
             f"{stored.card.method} changes how a model is asked, not its weights. There is no "
             "folder that would do the same. Use it as MODEL+FILE."
         )
-    make_room(folder / EXPORTED)
+    make_room(folder / cards.EXPORTED)
     opened = with_states(open_model(model, 0, how))
     written, notes = _for_folder(opened, stored, str(name.base), how)
     write_folder(written.model, written.checkpoint.tokenizer, folder)
@@ -90,7 +84,7 @@ def export_mitigated(
     card = replace(stored.card, notes=(*stored.card.notes, *notes))
     if WITHOUT_MEAN in notes:  # its perplexity is that of other weights
         card = replace(card, perplexity=None, settings={**card.settings, "mean": False})
-    write_json(folder / EXPORTED, ExportedCard(card, weights).as_json())
+    write_json(folder / cards.EXPORTED, cards.ExportedCard(card, weights).as_json())
     return Exported(str(folder), weights, notes, card)
 
 
@@ -100,7 +94,7 @@ def _for_folder(
     """The model as a folder can hold it: without a bias where its kind has none."""
     from stereometer.wings.mitigation.forms.apply import fold, read_projection, reading_layer
 
-    if stored.card.form != PROJECTION:
+    if stored.card.form != cards.PROJECTION:
         return opened, ()
     plain = with_states(open_model(base, 0, loading))
     if reading_layer(plain).bias is not None or reading_layer(opened).bias is None:

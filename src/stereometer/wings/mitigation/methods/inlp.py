@@ -16,12 +16,7 @@ import torch
 from torch import Tensor
 
 from stereometer.core.errors import DataError, ModelError, UsageError
-from stereometer.wings.mitigation.methods.linear import (
-    ProjectionMethod,
-    classifiers,
-    orthogonal,
-    predicted,
-)
+from stereometer.wings.mitigation.methods import linear
 from stereometer.wings.mitigation.methods.method import InlpOptions, MitigationFit, MitigationOrder
 from stereometer.wings.mitigation.methods.probing import share
 from stereometer.wings.mitigation.methods.sentences import counted
@@ -46,7 +41,7 @@ class Rounds:
     """Whether it stopped because nothing could be told any more."""
 
 
-class Inlp(ProjectionMethod):
+class Inlp(linear.ProjectionMethod):
     name, variants, options = "inlp", ("sound", "paper"), InlpOptions
 
     def fit(self, order: MitigationOrder) -> MitigationFit:
@@ -61,7 +56,7 @@ class Inlp(ProjectionMethod):
                 f"{order.backend.checkpoint.name}. There is nothing that INLP could take away. "
                 "Choose another model or attribute."
             )
-        projection = orthogonal(done.basis, mean)
+        projection = linear.orthogonal(done.basis, mean)
         notes = () if done.at_chance or order.variant == "paper" else (STOPPED.format(done.rounds),)
         settings = {"rounds": done.rounds}
         return MitigationFit(projection.tensors, projection.rank, settings, notes, sentences)
@@ -140,9 +135,9 @@ def taken_away(states: States, held_out: States | None = None, seed: int = 0) ->
     chance = 100 / len(states.labels.unique())
     for number in range(1, width + 1):
         rows = without(states.rows, basis)
-        weights = without(classifiers(rows, states.labels), basis)
+        weights = without(linear.classifiers(rows, states.labels), basis)
         if held_out is not None:
-            correct = predicted(without(held_out.rows, basis), weights) == held_out.labels
+            correct = linear.predicted(without(held_out.rows, basis), weights) == held_out.labels
             if share(correct, held_out.sentences, seed).low <= chance:
                 yield Rounds(basis, every, number - 1, True)
                 return

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stereometer.core.errors import ModelError
+from stereometer.core.types.packages import check_packages
 from stereometer.wings.mitigation.forms.apply import Projection
 from stereometer.wings.mitigation.methods.linear import ProjectionMethod
 from stereometer.wings.mitigation.methods.method import MitigationFit, MitigationOrder
@@ -41,15 +41,10 @@ METHOD = Leace()
 
 def library() -> Any:
     """concept-erasure, which compiles parts of itself in a way that torch is giving up."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            return import_module("concept_erasure")
-    except ImportError:
-        raise ModelError(
-            "LEACE needs the package concept-erasure. It is in the optional part `mitigate` of "
-            "the package. From a clone: `pip install '.[mitigate]'`."
-        ) from None
+    check_packages("LEACE", ["concept_erasure"], "mitigate")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return import_module("concept_erasure")
 
 
 def erased(rows: Tensor, labels: Tensor) -> Projection:

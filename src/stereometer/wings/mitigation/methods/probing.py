@@ -16,14 +16,7 @@ from stereometer.core.stats.intervals import Floats, generator
 from stereometer.core.stats.means import PerUnit, effective
 from stereometer.core.types import CausalTokens, MaskedTokens, Request, Skip
 from stereometer.models.local.language_model import LanguageModel
-from stereometer.wings.mitigation.card import (
-    ADAPTER,
-    PROJECTION,
-    Measured,
-    MitigationCard,
-    Perplexity,
-    Probe,
-)
+from stereometer.wings.mitigation import card as cards
 from stereometer.wings.mitigation.forms.apply import Projection
 from stereometer.wings.mitigation.methods.linear import classifiers, predicted
 from stereometer.wings.mitigation.methods.method import MitigationFit, MitigationOrder
@@ -35,7 +28,7 @@ SPREAD = 1e-9
 """Below this, a share of the largest, a direction of the states has no spread: it was erased."""
 
 
-def accuracy(training: States, test: States, seed: int) -> Measured:
+def accuracy(training: States, test: States, seed: int) -> cards.Measured:
     """In per cent, with an interval over sentences."""
     mean, scale = training.rows.mean(0), training.rows.std(0)
     scale = scale.clamp_min(SPREAD * float(scale.max()))
@@ -44,12 +37,12 @@ def accuracy(training: States, test: States, seed: int) -> Measured:
     return share(correct, test.sentences, seed)
 
 
-def share(correct: Tensor, sentences: Tensor, seed: int) -> Measured:
+def share(correct: Tensor, sentences: Tensor, seed: int) -> cards.Measured:
     """Of what is correct, in per cent, with an interval over sentences."""
     parts = [correct[sentences == number].tolist() for number in torch.unique(sentences)]
     rng = generator(seed, {}, "probe")
     counted = clustered_percent(parts, RESAMPLES, LEVEL, rng, "sentences")
-    return Measured(counted["value"], counted["low"], counted["high"], len(parts))
+    return cards.Measured(counted["value"], counted["low"], counted["high"], len(parts))
 
 
 Parts = tuple[States, States]
@@ -63,17 +56,17 @@ class Probing:
         self.halfway = max(1, int(getattr(config, "num_hidden_layers", 2)) // 2)
 
     def noted(
-        self, card: MitigationCard, fitted: MitigationFit, opened: LanguageModel
-    ) -> MitigationCard:
+        self, card: cards.MitigationCard, fitted: MitigationFit, opened: LanguageModel
+    ) -> cards.MitigationCard:
         """The card with probes of the last states as the head reads them, and of those halfway up.
 
         A projection changes the last states alone, a prompt none; an adapter may change all.
         """
         last, earlier = self._before
-        if card.form == PROJECTION:
+        if card.form == cards.PROJECTION:
             projection = Projection(**fitted.tensors)
             last = last[0].projected(projection), last[1].projected(projection)
-        elif card.form == ADAPTER:
+        elif card.form == cards.ADAPTER:
             last, earlier = self._states(opened, 0), self._states(opened, self.halfway)
         probe = self._probe(self._before[0], last, 0)
         halfway = self._probe(self._before[1], earlier, self.halfway)
@@ -90,10 +83,10 @@ class Probing:
         training = reader.scored(order.sentences.probe, f"probe{where}")
         return training, reader.scored(order.sentences.test, f"held out{where}")
 
-    def _probe(self, before: Parts, after: Parts, layer: int) -> Probe:
+    def _probe(self, before: Parts, after: Parts, layer: int) -> cards.Probe:
         first = accuracy(*before, self.order.seed)
         second = first if after is before else accuracy(*after, self.order.seed)
-        return Probe(first, second, 100 / len(self.order.attribute.classes), layer)
+        return cards.Probe(first, second, 100 / len(self.order.attribute.classes), layer)
 
 
 # --------------------------------------------------------------------------------------- perplexity
@@ -131,7 +124,7 @@ def _request(backend: LanguageModel, text: str) -> Request | None:
 
 def compared(
     before: Floats, after: Floats, passages: Sequence[int], pseudo: bool
-) -> Perplexity | None:
+) -> cards.Perplexity | None:
     """The ratio of perplexities of the sentences that fit both models. Its interval is Student's
     over passages, whose numbers are given; of a single one, or of one that has nearly all tokens,
     there is none."""
@@ -144,8 +137,8 @@ def compared(
         return None
     mean = PerUnit(sums, sizes).mean
     value, low, high = map(float, np.exp([mean.value, *mean.interval(LEVEL)]))
-    ratio = Measured(value, low, high, len(tokens))
-    return Perplexity(_perplexity(before), _perplexity(after), ratio, pseudo)
+    ratio = cards.Measured(value, low, high, len(tokens))
+    return cards.Perplexity(_perplexity(before), _perplexity(after), ratio, pseudo)
 
 
 def _perplexity(rows: Floats) -> float:
