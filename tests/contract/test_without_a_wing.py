@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+from tests.contract.test_wings import without
+
 PROGRAM = """
-import sys
-
-WINGS = ("stereometer.wings.mitigation", "stereometer.wings.relations")
-GONE = (".wings.mitigation", ".wings.relations")
-
-
-class Missing:
-    def find_spec(self, name, path=None, target=None):
-        if name.startswith(WINGS):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-
-sys.meta_path.insert(0, Missing())
-
-from stereometer.core import catalog
-
-for lines in catalog.TABLE.values():
-    for name in [name for name, place in lines.items() if place.startswith(GONE)]:
-        del lines[name]
-
 import stereometer
 from stereometer.core.errors import UsageError
 
@@ -50,8 +33,14 @@ assert stereometer.write_report(["runs"]).exists()
 
 
 def test_comparisons_bars_reports_and_models_know_no_wing(tmp_path: Path) -> None:
+    place = without(["mitigation", "relations"], tmp_path)
     ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "PYTHONPATH": str(place / "src")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ended.returncode == 0, ended.stderr
     assert "mitigation" not in (tmp_path / "stereometer-report.html").read_text("utf-8")

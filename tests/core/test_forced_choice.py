@@ -278,7 +278,7 @@ def test_choices_are_held_against_likelihoods(
 def test_runs_of_two_models_are_not_held_against_each_other(tmp_path: Path) -> None:
     one = likely(Both(lambda *_: False), tmp_path / "likely")
     other = measured(Talker(by_content, "another"), "pair", tmp_path / "choice").folder
-    with pytest.raises(UsageError, match="of the models both and another"):
+    with pytest.raises(UsageError, match="The runs are of both and another"):
         calibration.calibrate(one, other)
 
 

@@ -230,6 +230,7 @@ def test_long_waiting_is_told_once_for_all(
     server = stub(*[status(429, "slow down", Retry_After="60")] * 4)
     backend = opened(server)
     monkeypatch.setattr(wire, "QUIET", 30.0)
+    monkeypatch.setattr(wire.Wire, "pause", lambda *_: None)
     with stamina.set_testing(True, attempts=4):  # nobody waits
         dict(backend.answer(some(4)))
     assert [one.getMessage() for one in caplog.records if one.name == "stereometer"] == [
