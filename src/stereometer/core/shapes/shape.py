@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from stereometer.core.shapes.view import plain as plain_view
 from stereometer.core.show.view import View
 from stereometer.core.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.core.stats.means import StudentMean
+from stereometer.core.tables import read_table
 from stereometer.core.types import Estimate, Result, Score, Settings, Slice, Variant
 
 TieShares = Callable[[Slice], Mapping[str, float]]
@@ -45,6 +47,23 @@ class Metric:
     """Whether it stands in the first table of a result."""
     about: str = ""
     """One sentence for the reference."""
+
+
+def metrics_beside(module: str, **words: Verdicts) -> tuple[Metric, ...]:
+    """Those of `metrics.csv` beside a module's file; `words` are of the ones that are tested."""
+    table = Path(module).with_name("metrics.csv")
+    return tuple(
+        Metric(
+            row["name"],
+            row["label"],
+            float(row["ideal"]) if row["ideal"] else None,
+            int(row["digits"]),
+            words.get(row["name"]),
+            row["headline"] == "yes",
+            row["about"],
+        )
+        for _, row in read_table(table, ("name", "label", "ideal", "digits", "headline", "about"))
+    )
 
 
 class NotCompared:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from stereometer.core.shapes.shape import Metric, NotCompared, Shape
+from stereometer.core.shapes.shape import Metric, NotCompared, Shape, metrics_beside
 from stereometer.core.show.view import View
 from stereometer.core.types import Estimate, Result, Score, Settings
 from stereometer.kinds.traits import metrics
@@ -23,26 +23,7 @@ class TraitShape(NotCompared, Shape):
     noun = "cell"
     fine = ("trait",)
     places: ClassVar[Mapping[str, tuple[str, ...]]] = {"association": ("group",)}
-    metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric(
-            "association",
-            "association",
-            0.0,
-            digits=2,
-            headline=True,
-            about=(
-                "How much more a group is tied to the right pole of a trait or dimension than to"
-                " the left."
-            ),
-        ),
-        Metric(
-            "group_spread",
-            "spread between groups",
-            0.0,
-            digits=3,
-            about="The standard deviation of associations between groups, averaged over traits.",
-        ),
-    )
+    metrics: ClassVar[tuple[Metric, ...]] = metrics_beside(__file__)
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         return metrics.summarize(scores, settings)

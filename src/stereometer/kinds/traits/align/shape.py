@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from stereometer.core.shapes import view
-from stereometer.core.shapes.shape import Metric, NotCompared, Shape
+from stereometer.core.shapes.shape import NotCompared, Shape, metrics_beside
 from stereometer.core.show.numbers import value, with_interval
 from stereometer.core.show.table import Cell, Table, number, text
 from stereometer.core.show.view import View, aside
@@ -31,7 +31,6 @@ CAUTION = (
 
 MARKED = 5
 """Polarised cells that are named."""
-AT_3 = "Of the three {} traits of the model, the share that people put on the same side of 50"
 
 
 class Alignment(NotCompared, Shape):
@@ -42,73 +41,7 @@ class Alignment(NotCompared, Shape):
     noun = "cell"
     of_runs = True
     fine = ("group", "trait")
-    metrics = (
-        Metric(
-            "tau",
-            "tau",
-            1.0,
-            digits=3,
-            headline=True,
-            about="Kendall's tau between the model's associations and people's mean ratings.",
-        ),
-        Metric(
-            "tau_by_lot",
-            "tau by chance",
-            digits=3,
-            about="Mean tau where each group gets the model's scores of another group.",
-        ),
-        Metric(
-            "precision_at_3",
-            "P@3",
-            1.0,
-            digits=3,
-            headline=True,
-            about="The mean of precision_at_3_top and precision_at_3_bottom.",
-        ),
-        Metric("precision_at_3_top", "P@3, top", 1.0, digits=3, about=f"{AT_3.format('highest')}."),
-        Metric(
-            "precision_at_3_bottom", "P@3, bottom", 1.0, digits=3, about=f"{AT_3.format('lowest')}."
-        ),
-        Metric(
-            "precision_at_3_decided",
-            "P@3, decided",
-            1.0,
-            digits=3,
-            about="precision_at_3 among traits where raters' intervals leave out the middle.",
-        ),
-        Metric(
-            "human_split_half_tau",
-            "tau of people with people",
-            1.0,
-            digits=3,
-            headline=True,
-            about="Kendall's tau between the mean ratings of two halves of the raters.",
-        ),
-        Metric(
-            "human_panel_tau",
-            "tau of another panel",
-            1.0,
-            digits=3,
-            about="Kendall's tau that as many other raters would get, from that between halves.",
-        ),
-        Metric(
-            "best_possible_tau",
-            "best possible tau",
-            1.0,
-            digits=3,
-            about="Kendall's tau of what all people think on average with these raters. Low and "
-            "high are of splits of these raters, not an interval.",
-        ),
-        Metric(
-            "human_mean", "mean rating", about="The mean rating of a group on a trait, 0 to 100."
-        ),
-        Metric(
-            "human_spread",
-            "spread of ratings",
-            about="The standard deviation of the ratings of a group on a trait, and whether they "
-            "are polarised.",
-        ),
-    )
+    metrics = metrics_beside(__file__)
 
     def is_whole(self, score: Score) -> bool:
         drawn = {"people", "low", "high"} <= score.derived.keys()

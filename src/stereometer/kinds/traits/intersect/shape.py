@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from stereometer.core.shapes.shape import Metric, NotCompared, Shape
+from stereometer.core.shapes.shape import NotCompared, Shape, metrics_beside
 from stereometer.core.shapes.view import has, overall, used_cell
 from stereometer.core.show import numbers
 from stereometer.core.show.numbers import says, signed_interval, with_interval
@@ -31,7 +31,6 @@ PROFILES = {
     "tau_closer_part": "with the closer part",
     "tau_reversed": "with the same the other way round",
 }
-REVERSED = "with that of the same groups in the other order"
 SIDES = {"above": "above the larger part", "below": "below the smaller part"}
 CAUTION = (
     "An emergent trait fits the pair better (or worse) than both parts; "
@@ -72,69 +71,7 @@ class Intersection(NotCompared, Shape):
     noun = "emergent trait"
     of_runs = True
     fine = ("adjective",)
-    metrics = (
-        *(
-            Metric(name, label, digits=3, headline=True, about=f"Mean tau of a pair's profile {of}")
-            for name, label, of in (
-                ("tau_first_part", "tau with the first part", "with that of its first group."),
-                ("tau_second_part", "tau with the second part", "with that of its second group."),
-                ("tau_closer_part", "tau with the closer part", "with the closer of its groups."),
-                ("tau_reversed", "tau with the reversed pair", f"{REVERSED}."),
-            )
-        ),
-        Metric(
-            "tau_with_domain",
-            "tau with the domain",
-            digits=3,
-            about="Mean tau of the pairs of two domains with the part of one of them.",
-        ),
-        Metric(
-            "dominance",
-            "dominance",
-            0.0,
-            digits=3,
-            about="How much closer pairs of two domains are to the part of one than of the other.",
-        ),
-        Metric(
-            "emergent_cells",
-            "emergent cells",
-            digits=0,
-            about="Pairs and adjectives whose association is beyond that of either part.",
-        ),
-        Metric(
-            "emergence",
-            "emergence",
-            0.0,
-            digits=2,
-            about=(
-                "How far a pair's association goes beyond that of either part, more than those of "
-                "the pair's adjectives do on average."
-            ),
-        ),
-        Metric(
-            "expected_precision",
-            "precision",
-            1.0,
-            digits=2,
-            about="Of the emergent traits of the pairs named, the share that was expected.",
-        ),
-        Metric(
-            "expected_recall",
-            "recall",
-            1.0,
-            digits=2,
-            about="Of the expected traits, the share that emerges.",
-        ),
-        *(
-            Metric(
-                f"expected_{name}_chance",
-                f"{name} by chance",
-                digits=2,
-                about="What a random list of the same length would get.",
-            )
-            for name in ("precision", "recall")
-        ),
-    )
+    metrics = metrics_beside(__file__)
 
     def is_whole(self, score: Score) -> bool:
         return "effect" in score.values and {"part", "p", "q"} <= score.derived.keys()
