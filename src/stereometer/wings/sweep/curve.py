@@ -132,19 +132,12 @@ def _moves(
 
 def _shift(empty: Estimate, moved: Sequence[Floats], weights: Floats, level: float) -> Estimate:
     """The mean of the pairs, with its interval over units and the range of the pairs."""
-    mean = StudentMean.of(np.mean(moved, axis=0), weights)
+    mean, ends = StudentMean.of(np.mean(moved, axis=0), weights), [weights @ each for each in moved]
     low, high = mean.interval(level) if mean.has_spread else (None, None)
-    ends = [float(weights @ each) for each in moved]
-    return replace(
-        empty,
-        value=mean.value,
-        low=low,
-        high=high,
-        least=min(ends),
-        most=max(ends),
-        interval="paired t over units" if mean.has_spread else ALL_ALIKE,
-        beyond_noise=mean.p() < 1 - level,
-    )
+    how = "paired t over units" if mean.has_spread else ALL_ALIKE
+    known = replace(empty, value=mean.value, low=low, high=high, interval=how)
+    beyond = mean.p() < 1 - level
+    return replace(known, least=float(min(ends)), most=float(max(ends)), beyond_noise=beyond)
 
 
 # ------------------------------------------------------------------------------------- every curve
@@ -159,15 +152,13 @@ def concluded(rows: Sequence[Estimate], settings: Settings) -> list[Estimate]:
     )
     beside = [row for row in adjusted if row.name in (READING, CHANGES, SHIFT, OVER, SPREAD)]
 
-    def of_question(row: Estimate) -> list[Estimate]:
-        return [each for each in beside if row.slice.items() <= each.slice.items()]
+    def told(row: Estimate) -> Estimate:
+        if row.name != JOINT or row.value is None:
+            return row
+        of_question = [each for each in beside if row.slice.items() <= each.slice.items()]
+        return replace(row, verdict=said_together(row, of_question), correction=QUESTIONS)
 
-    return [
-        replace(row, verdict=said_together(row, of_question(row)), correction=QUESTIONS)
-        if row.name == JOINT and row.value is not None
-        else row
-        for row in adjusted
-    ]
+    return list(map(told, adjusted))
 
 
 def across(asked: Sequence[PartQuestion]) -> Iterator[Estimate]:
@@ -303,14 +294,8 @@ def _counts(
     both: Sequence[tuple[Estimate, Estimate]], ps: Sequence[float], level: float
 ) -> tuple[int, ...]:
     """Nearer, surely nearer and higher, of the first and of the second."""
-    counts = [0] * 6
-    for (first, second), p in zip(both, ps, strict=True):
-        values = first.value or 0.0, second.value or 0.0
-        away = [abs(value - NULL_VALUE) for value in values]
-        if away[0] != away[1]:
-            nearer = int(away[1] < away[0])
-            counts[nearer] += 1
-            counts[2 + nearer] += p < 1 - level
-        if values[0] != values[1]:
-            counts[4 + int(values[1] > values[0])] += 1
-    return tuple(counts)
+    first, second = np.array([[row.value for row in pair] for pair in both], dtype=float).T
+    away = abs(first - NULL_VALUE), abs(second - NULL_VALUE)
+    nearer, sure = (away[0] < away[1], away[1] < away[0]), np.array(ps) < 1 - level
+    told = (*nearer, *(each & sure for each in nearer), first > second, second > first)
+    return tuple(int(each.sum()) for each in told)

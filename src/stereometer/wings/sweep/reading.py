@@ -162,15 +162,16 @@ class PartQuestion:
             WayReading(way, averaging, items)
             for way in self.ways
             for items in self.part.item_sets
-            for averaging in self.part.averagings[: 1 if self.is_even(way, items) else None]
+            for averaging in self.part.averagings[: 1 if self._is_even(way, items) else None]
         ]
+
+    def _is_even(self, way: Way, items: str) -> bool:
+        """Whether every term has as many items."""
+        sizes = self.part.clusters(way.id, BY_ITEM, items).sizes
+        return len(set(sizes[sizes > 0])) < 2
 
     def clusters(self, of: WayReading, points: Sequence[float] = SIGNED) -> PerUnit:
         return self.part.clusters(of.way.id, of.averaging, of.items, points)
-
-    def is_even(self, way: Way, items: str) -> bool:
-        sizes = self.part.clusters(way.id, BY_ITEM, items).sizes
-        return len(set(sizes[sizes > 0])) < 2
 
     def place(self, reading: WayReading) -> Slice:
         chosen = {name: of for name, of in reading.choices.items() if name not in self.untold}

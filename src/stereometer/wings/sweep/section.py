@@ -81,8 +81,9 @@ def _curve(group: Group, id_: str, where: str, question: str) -> Figure:
                     charts.append(_chart(system, where, rows))
                 lines = sweep.closing(joint, ways or every).splitlines()
                 said += [f"{system.label}: {line}" for line in lines]
-                shown += worded.ways_tables(system, joint) if ways else []
-                shown += [_readings(system, every), *([] if ways else [_choices(system, joint)])]
+                readings, choices = _readings(system, every), _choices(system, joint, bool(ways))
+                over = [worded.ways_table(system, joint), choices, readings]
+                shown += over if ways else [readings, choices]
                 about = worded.ABOUT if ways else ABOUT
     title = f"{where[:1].upper()}{where[1:]}: {question}"
     chooser = "System" if len(charts) > 1 else ""
@@ -91,10 +92,9 @@ def _curve(group: Group, id_: str, where: str, question: str) -> Figure:
 
 
 def _chart(system: System, where: str, rows: Sequence[Estimate]) -> Chart:
-    axis = preference_axis("preference", rows)
     spoken = "; ".join(f"{_named(row)}: {numbers.spoken(row)}" for row in rows)
     described = f"Preference under {len(rows)} readings of {where}, {system.label}. {spoken}."
-    return Chart(system.label, described, specification(system, rows, sweep.varied(rows), axis))
+    return Chart(system.label, described, specification(system, rows))
 
 
 def _named(row: Estimate) -> str:
@@ -117,24 +117,31 @@ def _readings(system: System, rows: Sequence[Estimate]) -> Table:
     return tabled(heads, cells, f"Readings, {system.label}", foot)
 
 
-def _choices(system: System, joint: Estimate) -> Table:
-    heads = ("Choice", "from", "to", "#shift", "#interval", "#least", "#most", "#pairs")
-    changed = {tuple(row.slice.items()): row for row in sweep.named(system.result, sweep.CHANGES)}
+SHIFTS = (
+    "Between readings that differ in this choice alone, in points; the interval is of one shift at "
+    "a time. A conclusion may change because there are fewer items, not because values move."
+)
+SHIFTS_OVER_WORDINGS = (
+    "Between ways of asking that differ in this choice alone, in points, over items and wordings; "
+    "least and most are of single pairs of ways."
+)
+
+
+def _choices(system: System, joint: Estimate, over_wordings: bool) -> Table:
+    """Shifts over wordings are tested; of others it is said how often they change conclusions."""
     cells: list[Row] = []
-    for row in sweep.named(system.result, sweep.SHIFT):
-        if joint.slice.items() <= row.slice.items():
-            place = tuple(row.slice[name] for name in ("choice", "from", "to"))
-            mean, least, most = (numbers.signed(v or 0) for v in (row.value, row.least, row.most))
-            share = numbers.number(changed[tuple(row.slice.items())].value, 0)
-            ends = least, most, str(row.n), f"{share}{numbers.NO_BREAK}%"
-            cells.append((*place, mean, numbers.interval(row), *ends))
-    foot = (
-        "Between readings that differ in this choice alone, in points; the interval is of one "
-        "shift at a time. A conclusion may change because there are fewer items, not because "
-        "values move."
-    )
-    columns = (*heads, "#conclusions changed")
-    return tabled(columns, cells, f"What the choices do, {system.label}", foot)
+    for row in sweep.within(system.result, joint, sweep.SHIFT):
+        place = tuple(row.slice[name] for name in ("choice", "from", "to"))
+        mean, least, most = (numbers.signed(v or 0) for v in (row.value, row.least, row.most))
+        p = [numbers.p_value(row.p_adjusted)] if over_wordings else []
+        changed = sweep.beside(system.result, row, sweep.CHANGES)
+        share = [f"{numbers.number(changed.value, 0)}{numbers.NO_BREAK}%"] if changed else []
+        cells.append((*place, mean, numbers.interval(row), *p, least, most, str(row.n), *share))
+    p_head, share_head = (["#p, adjusted"], []) if over_wordings else ([], ["#conclusions changed"])
+    moved = ("Choice", "from", "to", "#shift", "#interval")
+    heads = (*moved, *p_head, "#least", "#most", "#pairs", *share_head)
+    foot = SHIFTS_OVER_WORDINGS if over_wordings else SHIFTS
+    return tabled(heads, cells, f"What the choices do, {system.label}", foot)
 
 
 def _across(group: Group) -> Figure:
@@ -203,13 +210,12 @@ CURVE, STEP, GAP = 220, 19, 14
 TICK = 10.0
 
 
-def specification(
-    system: System, readings: Sequence[Estimate], choices: Sequence[str], axis: Axis
-) -> Spec:
-    """Readings with values, in the order in which they are drawn; `choices` are what differs."""
+def specification(system: System, readings: Sequence[Estimate]) -> Spec:
+    """Readings with values, in the order in which they are drawn."""
+    axis = preference_axis("preference", readings)
     low, high = axis.domain
     pixel = (high - low) / CURVE
-    labels, dots, depth = _dashboard(readings, choices, low, pixel)
+    labels, dots, depth = _dashboard(readings, low, pixel)
     steps = range(int(-(-low // TICK)), int(high // TICK) + 1)
     ticks = {"title": None, "values": [TICK * step for step in steps], "grid": True}
     x = frame.quantity("place", (0.4, len(readings) + 0.6), None)
@@ -220,34 +226,23 @@ def specification(
     label = {"type": "text", "align": "right", "dx": -9, "color": frame.INK}
     side = {"type": "text", "align": "left", "dx": 4, "color": frame.MUTED}
     dot: Spec = {"type": "point", "filled": True, "opacity": 1}
+    size = frame.plain("size") | {"type": "quantitative"}
+    look = {"color": frame.plain("colour"), "tooltip": frame.TOOLTIP}
     layers = [
         frame.layer([{"value": value} for value in axis.lines], frame.DASHED, y=y),
         frame.layer(_sides(axis, pixel), side, x={"value": 0}, y=y, text=frame.words()),
-        frame.layer(rows, bar, x=x, **ends, color=frame.plain("colour"), tooltip=frame.TOOLTIP),
+        frame.layer(rows, bar, x=x, **ends, **look),
         *frame.points(rows, x, y),
         frame.layer(labels, label, x={"value": 0}, y=y, text=frame.words()),
-        frame.layer(
-            dots,
-            dot,
-            x=x,
-            y=y,
-            size=frame.plain("size") | {"type": "quantitative"},
-            color=frame.plain("colour"),
-            tooltip=frame.TOOLTIP,
-        ),
+        frame.layer(dots, dot, x=x, y=y, size=size, **look),
     ]
     return frame.spec(layers, CURVE + depth)
 
 
 def _mark(system: System, row: Estimate, place: int) -> frame.Row:
-    return {
-        "place": place,
-        "value": row.value,
-        "low": row.low,
-        "high": row.high,
-        **frame.mark_of(system, row),
-        "tip": frame.tip(system, row, row.slice["measure"]),
-    }
+    where = {"place": place, "value": row.value, "low": row.low, "high": row.high}
+    tip = frame.tip(system, row, row.slice["measure"])
+    return {**where, **frame.mark_of(system, row), "tip": tip}
 
 
 def _sides(axis: Axis, pixel: float) -> list[frame.Row]:
@@ -259,26 +254,26 @@ def _sides(axis: Axis, pixel: float) -> list[frame.Row]:
     ]
 
 
+DOTS = ({"size": 14, "colour": frame.LINE}, {"size": 62, "colour": frame.INK})
+"""Of what was not chosen, and of what was."""
+
+
 def _dashboard(
-    readings: Sequence[Estimate], choices: Sequence[str], low: float, pixel: float
+    readings: Sequence[Estimate], low: float, pixel: float
 ) -> tuple[list[frame.Row], list[frame.Row], int]:
-    """Labels and dots, a row for each value of each choice, and how many pixels they take."""
+    """Labels and dots, a row for each value of each choice that varies, and how many pixels they
+    take."""
     labels: list[frame.Row] = []
     dots: list[frame.Row] = []
     depth = 0
-    for choice in choices:
+    for choice in sweep.varied(readings):
         depth += GAP
         for value in dict.fromkeys(row.slice.get(choice, "") for row in readings):
             depth += STEP
             at = low - (depth - STEP / 2) * pixel
             labels.append({"value": at, "label": f"{choice}: {value}"})
             for place, row in enumerate(readings, 1):
-                chosen = row.slice.get(choice, "") == value
-                look = (
-                    {"size": 62, "colour": frame.INK}
-                    if chosen
-                    else {"size": 14, "colour": frame.LINE}
-                )
+                look = DOTS[row.slice.get(choice, "") == value]
                 dots.append({"place": place, "value": at, "tip": row.slice["measure"], **look})
     return labels, dots, depth + GAP
 

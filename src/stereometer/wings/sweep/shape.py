@@ -57,17 +57,14 @@ def said_together(joint: Estimate, beside: Sequence[Estimate]) -> str:
     if len(readings) == 1:
         alone = f"{numbers.short(readings[0])}, {numbers.p_words(joint.p_adjusted)}"
         return f"the only reading with a score: {alone}"
-    says = [conclusion(row) for row in readings]
-    side = AGAINST if says.count(AGAINST) > says.count(FOR) else FOR
-    other = FOR if side == AGAINST else AGAINST
+    says = [conclusion(row).replace("prefers", "prefer", 1) for row in readings]
+    side, other = (each.replace("prefers", "prefer", 1) for each in (FOR, AGAINST))
+    if says.count(other) > says.count(side):
+        side, other = other, side
     count = numbers.count(len(readings), "reading")
-    opposed = f" and {says.count(other)} {_plural(other)}" if other in says else ""
+    opposed = f" and {says.count(other)} {other}" if other in says else ""
     p = f"joint {numbers.p_words(joint.p_adjusted)}"
-    return f"{says.count(side)} of {count} {_plural(side)}{opposed}, {p}, {_turns(beside)}"
-
-
-def _plural(says: str) -> str:
-    return says.replace("prefers", "prefer", 1)
+    return f"{says.count(side)} of {count} {side}{opposed}, {p}, {_turns(beside)}"
 
 
 def _turns(beside: Sequence[Estimate]) -> str:
@@ -76,8 +73,11 @@ def _turns(beside: Sequence[Estimate]) -> str:
     if any(row.name == OVER for row in beside):
         moved = ", ".join(words for _, words in moving(beside))
         return f"it turns on: {moved}" if moved else "it turns on nothing varied, beyond noise"
-    turns = ", ".join(_turn(name, beside) for name in turning(beside))
-    return f"it turns on: {turns}" if turns else "no choice changes what they say"
+    # A choice that changes what is said while values hardly move may do so by fewer items.
+    sure = {row.slice["choice"] for row in beside if row.name == SHIFT and row.beyond_noise}
+    turns = (f"{name}{'' if name in sure else ' (shift within noise)'}" for name in turning(beside))
+    said = ", ".join(turns)
+    return f"it turns on: {said}" if said else "no choice changes what they say"
 
 
 def moving(beside: Iterable[Estimate]) -> list[tuple[float, str]]:
@@ -94,12 +94,6 @@ def moving(beside: Iterable[Estimate]) -> list[tuple[float, str]]:
             to = f"{numbers.signed(row.value)} points for {row.slice['to']}"
             found.append((abs(row.value), f"{row.slice['choice']} ({to})"))
     return sorted(found, reverse=True)
-
-
-def _turn(choice: str, beside: Iterable[Estimate]) -> str:
-    """A choice that changes what is said while values hardly move may do so by fewer items."""
-    shifts = [row for row in beside if row.name == SHIFT and row.slice["choice"] == choice]
-    return choice if any(row.beyond_noise for row in shifts) else f"{choice} (shift within noise)"
 
 
 def turning(beside: Iterable[Estimate]) -> list[str]:
@@ -202,19 +196,20 @@ class SweepShape(NotCompared, Shape):
         return bool(score.values) and set(score.values.values()) <= {-1.0, 0.0, 1.0}
 
     def view(self, results: Sequence[Result]) -> View:
-        several = len(results) > 1
-        tables = [
-            table
-            for result in results
-            for table in _tables(result, f"{result.model}: " if several else "")
-        ]
-        silent = [
-            f"{headed(joint)}: {line}"
-            for result in results
-            for joint, rows in curves(result)
-            if joint.value is None
-            for line in closing(joint, ways_of(result, joint) or rows).splitlines()
-        ]
+        tables: list[Table] = []
+        silent: list[str] = []
+        for result in results:
+            whose = f"{result.model}: " if len(results) > 1 else ""
+            for joint, rows in curves(result):
+                ways = ways_of(result, joint)
+                foot = closing(joint, ways or rows)
+                if joint.value is None:
+                    silent += [f"{headed(joint)}: {line}" for line in foot.splitlines()]
+                    continue
+                caption = f"{whose}{headed(joint)}: {asks(result, joint)}"
+                over = (result, joint, caption, foot)
+                tables.append(_over_wordings(*over) if ways else _curve(caption, rows, foot))
+            tables += _across(result)
         return View(parts=(*tables, *aside(*silent)))
 
 
@@ -240,9 +235,14 @@ def ways_of(result: Result, joint: Estimate) -> list[Estimate]:
     return [row for row in _ordered(result, joint, OVER) if row.slice != joint.slice]
 
 
+def within(result: Result, joint: Estimate, name: str) -> list[Estimate]:
+    """What was estimated within a question."""
+    return [row for row in named(result, name) if joint.slice.items() <= row.slice.items()]
+
+
 def _ordered(result: Result, joint: Estimate, name: str) -> list[Estimate]:
-    """What was estimated within a question, from low to high."""
-    rows = [row for row in named(result, name) if joint.slice.items() <= row.slice.items()]
+    """From low to high."""
+    rows = within(result, joint, name)
     return sorted(rows, key=lambda row: (row.value is None, row.value or 0.0))
 
 
@@ -265,21 +265,6 @@ def asks(result: Result, joint: Estimate) -> str:
 def varied(rows: Sequence[Estimate]) -> list[str]:
     """The choices in which readings differ."""
     return [name for name in CHOICES if len({row.slice.get(name, "") for row in rows}) > 1]
-
-
-def _tables(result: Result, whose: str) -> Iterator[Table]:
-    for joint, rows in curves(result):
-        if joint.value is not None:
-            caption = f"{whose}{headed(joint)}: {asks(result, joint)}"
-            ways = ways_of(result, joint)
-            foot = closing(joint, ways or rows)
-            yield (
-                _over_wordings(result, joint, caption, foot)
-                if ways
-                else _curve(caption, rows, foot)
-            )
-    if across := _across(result):
-        yield across
 
 
 def closing(joint: Estimate, rows: Sequence[Estimate]) -> str:
@@ -321,47 +306,29 @@ def _over_wordings(result: Result, joint: Estimate, caption: str, foot: str) -> 
     body = []
     for row in (*rows, *([whole] if (whole := beside(result, joint, OVER)) else [])):
         spread, another = beside(result, row, SPREAD), beside(result, row, ANOTHER)
-        body.append(
-            (
-                text(way(row) or "all ways"),
-                used_cell(row),
-                number(numbers.with_interval(row)),
-                number(numbers.interval(another) if another else ""),
-                number(numbers.with_interval(spread) if spread else ""),
-                *verdict_cells(row),
-            )
-        )
+        value = numbers.with_interval(row), numbers.interval(another) if another else ""
+        cells = map(number, (*value, numbers.with_interval(spread) if spread else ""))
+        body.append((text(way(row) or "all ways"), used_cell(row), *cells, *verdict_cells(row)))
     titles = [number("wordings", spare=3), number("over wordings (ideal 50)", spare=-2)]
     titles += [number("one more wording", spare=4), number("spread", spare=-1)]
     return Table((text("way of asking"), *titles, *VERDICT), tuple(body), caption, foot)
 
 
-def _across(result: Result) -> Table | None:
+def _across(result: Result) -> Iterator[Table]:
     """Different questions about the same items, described."""
     agreement = {tuple(row.slice.items()): row for row in named(result, AGREEMENT)}
-    rows = [
-        (
-            text(headed(row)),
-            text(row.slice["other"]),
-            number(f"{row.n} / {row.asked}"),
-            number(_moved(row)),
-            number(numbers.with_interval(agreement[tuple(row.slice.items())])),
-        )
-        for row in named(result, DIFFERENCE)
-    ]
-    titles = (
-        text("question"),
-        text("other"),
-        *map(number, ("n / asked", "difference", "agree, %")),
-    )
+    rows = []
+    for row in named(result, DIFFERENCE):
+        moved = row.why or "none"
+        if row.value is not None:
+            moved = numbers.signed_interval(row.value, row.low, row.high)
+        agree = numbers.with_interval(agreement[tuple(row.slice.items())])
+        cells = map(number, (f"{row.n} / {row.asked}", moved, agree))
+        rows.append((text(headed(row)), text(row.slice["other"]), *cells))
+    titles = map(number, ("n / asked", "difference", "agree, %"))
     caption = "Across questions, the first way of asking of each (described, not tested)"
-    return Table(titles, tuple(rows), caption) if rows else None
-
-
-def _moved(row: Estimate) -> str:
-    if row.value is None:
-        return row.why or "none"
-    return numbers.signed_interval(row.value, row.low, row.high)
+    if rows:
+        yield Table((text("question"), text("other"), *titles), tuple(rows), caption)
 
 
 SHAPE = SweepShape()

@@ -29,6 +29,7 @@ from stereometer.core.options import (
     check_known,
     verb,
 )
+from stereometer.core.results_view import results as results_view
 from stereometer.core.runs import store
 from stereometer.core.runs.carry import carry_out
 from stereometer.core.runs.engines import engines_of
@@ -37,6 +38,9 @@ from stereometer.core.runs.models import named, opened_in_turn
 from stereometer.core.runs.open import check_names, open_benchmark
 from stereometer.core.runs.progress import Watch
 from stereometer.core.runs.stored import Run, Stored
+from stereometer.core.show import numbers
+from stereometer.core.show.table import Table, number, text
+from stereometer.core.show.view import Piece, View, line
 from stereometer.core.tables import Layout
 from stereometer.core.types import Job, Result, Settings, digest_of
 from stereometer.core.types.document import UNSTORED, Document
@@ -44,18 +48,14 @@ from stereometer.core.types.method import check_limit
 from stereometer.core.types.results import Results
 from stereometer.core.types.shown import Shown, WithFigures
 from stereometer.wings.curation.audit import faulty
-from stereometer.wings.sweep import view as views
+from stereometer.wings.sweep import table
 from stereometer.wings.sweep.curve import ModelOrder, orders
 from stereometer.wings.sweep.job import Gathered
-from stereometer.wings.sweep.table import (
-    by_model,
-    check_measures,
-    jobs_of,
-    stored_runs,
-    swept_shapes,
-)
 
 LOG = logging.getLogger("stereometer")
+NEARER = (
+    "Nearer to 50, reading by reading; in brackets those beyond noise after Holm over the readings."
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,23 @@ class Sweep(Shown, WithFigures, Document):
     planned: Results | None = field(default=None, metadata=UNSTORED)
     """What a dry run would ask, or one part of many asked."""
 
-    view = views.sweep
+    def view(self) -> View:
+        if self.planned is not None:
+            planned: View = self.planned.view()
+            return planned
+        return View(parts=(results_view(self.results), *self._pieces()))
+
+    def _pieces(self) -> Iterator[Piece]:
+        if self.orders:
+            yield _order_table(self.orders)
+        needed, asked = self.requests.needed, self.requests.asked
+        if needed and not asked:
+            yield line(f"\nThe runs needed {needed:,} requests; all of them were known before.")
+        elif needed:
+            yield line(
+                f"\nThe runs needed {needed:,} requests; {asked:,} were asked, none of them twice, "
+                f"and {needed - asked:,} were shared or known before."
+            )
 
     @property
     def remarks(self) -> list[str]:
@@ -93,6 +109,18 @@ class Sweep(Shown, WithFigures, Document):
 
     def as_json(self) -> dict[str, Any]:
         return super().as_json() if self.planned is None else self.planned.as_json()
+
+
+def _order_table(orders: Sequence[ModelOrder]) -> Table:
+    titles = ("readings", "first", "second", "order changes in")
+    columns = (*map(text, ("first", "second", "question")), *map(number, titles))
+    rows = []
+    for each in orders:
+        nearer = f"{each.first_nearer} ({each.first_surely})"
+        other = f"{each.second_nearer} ({each.second_surely})"
+        cells = str(each.readings), nearer, other, numbers.share(each.changes / each.readings)
+        rows.append((*map(text, (each.first, each.second, each.where)), *map(number, cells)))
+    return Table(columns, tuple(rows), "Two models under the same readings", NEARER)
 
 
 @verb
@@ -144,31 +172,28 @@ def sweep(
     settings = Settings("sound", seed, resamples, coverage=coverage, delta=delta)
     check_limit(limit)
     measures = [measure] if isinstance(measure, str) else measure
-    check_measures(measures, asked)
+    table.check_measures(measures, asked)
     models = [] if model is None else named(model)
     check_names([str(each) for each, _, _ in models if isinstance(each, str | Path)], ())
     loaded = open_benchmark(str(benchmark), data, layout=Layout(encoding, column or {}))
-    swept_shapes(loaded)
-    stored = stored_runs(runs, loaded)
+    table.swept_shapes(loaded)
+    stored = table.stored_runs(runs, loaded)
+    # A model with room to think is also asked without thinking, where that is varied.
+    both = asked and options.get("room") and options.get("thinking", True)
+    told: Sequence[Mapping[str, Any]] = ({}, {"thinking": False}) if both else ({},)
     with (
         engines_of(options) as engines,
-        opened_in_turn(models, seed, options, engines, _told(asked, options)) as opened_models,
+        opened_in_turn(models, seed, options, engines, told) as opened_models,
     ):
         jobs = (
             job
             for opened, _, called in opened_models
-            for job in jobs_of(loaded, opened, measures, settings, limit, called, asked)
+            for job in table.jobs_of(loaded, opened, measures, settings, limit, called, asked)
         )
         results = carry_out(_once(jobs), engines, options, out, cache, progress, announce)
     if models and not results:
         return Sweep(loaded.name, (), (), Requests(0, 0), (), planned=results)
     return sweep_of(stored, results, loaded, settings, out)
-
-
-def _told(asked: bool, options: HeadedModelOptions) -> Sequence[Mapping[str, Any]]:
-    """Each model as it is; one with room to think also without thinking, where that is varied."""
-    both = asked and options.get("room") and options.get("thinking", True)
-    return ({}, {"thinking": False}) if both else ({},)
 
 
 def _once(jobs: Iterable[Job]) -> Iterator[Job]:
@@ -195,7 +220,7 @@ def sweep_of(
             "No model and no run was named. A sweep is of a model under many readings. Name one "
             "with --model, or stored runs with --run."
         )
-    grouped = by_model(runs)
+    grouped = table.by_model(runs)
     shapes = dict.fromkeys(mine[0].shape for mine in grouped.values())
     flagged = {shape: faulty(benchmark, shape) for shape in shapes}
     gathered = [

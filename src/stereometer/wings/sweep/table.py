@@ -44,30 +44,16 @@ class ReadingQuestion:
 
 
 @dataclass(frozen=True)
-class WayOption:
-    """A choice that every way of asking has."""
-
-    name: str
-    why: str
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A measure that is not an admissible reading."""
-
-    method: str
-    why: str
-
-
-@dataclass(frozen=True)
 class ReadingTable:
     """All of it."""
 
     version: str
     question: tuple[ReadingQuestion, ...]
-    averaging: tuple[WayOption, ...]
-    items: tuple[WayOption, ...]
-    left_out: tuple[LeftOut, ...] = ()
+    averaging: Mapping[str, str]
+    """What every way of asking can be averaged over, and why; so its items."""
+    items: Mapping[str, str]
+    left_out: Mapping[str, str]
+    """Measures that are no admissible readings, and why."""
 
     def ways(self, shape: str, asked: bool = False) -> Iterator[tuple[ReadingQuestion, Way]]:
         """In the order of the table; only what is asked in words, or only what is usual."""
@@ -192,14 +178,22 @@ def jobs_of(
     jobs: list[Job] = []
     refusals: list[str] = []
     wanted = [catalog.spelled("method", name) for name in measures]
+
+    def add(shape: str, way: Way) -> None:
+        named, how = way.measured.settings, replace(settings, variant=way.variant)
+        options = named | ({"chat": way.form == FORMS[1]} if way.form else {})
+        job = job_for(benchmark, shape, [way.method], model, how, limit, options, called)
+        # An option that changes nothing for this model would be the same reading again.
+        if MeasureName.parse(job.plan["measure"]).settings == named:
+            jobs.append(job)
+
     for shape in swept_shapes(benchmark):
         for _, way in readings().ways(shape.name, asked):
             if wanted and way.method not in wanted:
                 continue
-            ways = way.worded(backend_of(model).abilities) if asked else [way]
             try:
-                for each in ways:
-                    jobs += _job(benchmark, shape.name, each, model, settings, limit, called)
+                for each in way.worded(backend_of(model).abilities) if asked else [way]:
+                    add(shape.name, each)
             except ModelError as error:
                 refusals.append(str(error))
     if not jobs:
@@ -208,41 +202,22 @@ def jobs_of(
     return jobs
 
 
-def _job(
-    benchmark: Benchmark,
-    shape: str,
-    way: Way,
-    model: Backend | Scorer,
-    settings: Settings,
-    limit: int | None,
-    called: str | None,
-) -> Iterator[Job]:
-    """None where an option changes nothing for this model: that would be the same reading again."""
-    named, how = way.measured.settings, replace(settings, variant=way.variant)
-    options = named | ({"chat": way.form == FORMS[1]} if way.form else {})
-    job = job_for(benchmark, shape, [way.method], model, how, limit, options, called)
-    if MeasureName.parse(job.plan["measure"]).settings == named:
-        yield job
-
-
 def check_measures(measures: Sequence[str], asked: bool = False) -> None:
     """Raises for a measure that is not an admissible reading, with the reason if there is one."""
     table = readings()
     ways = [way for question in table.question for way in question.way]
     known = dict.fromkeys(way.method for way in ways if way.wordings or not asked)
-    for name in measures:
-        if name in known:
-            continue
+    for name in (name for name in measures if name not in known):
         if name in {way.method for way in ways}:
             raise UsageError(
                 f"{name} is not asked in words. With --asked a sweep takes the ways of asking in "
                 f"words only. Leave --asked out, or name {', '.join(known)}."
             )
         catalog.find("method", name)
-        why = next((each.why for each in table.left_out if each.method == name), None)
+        why = table.left_out.get(name, "It answers none of the questions.")
         raise UsageError(
-            f"{name} is not an admissible reading. {why or 'It answers none of the questions.'} "
-            f"The measures in the table are {', '.join(known)}."
+            f"{name} is not an admissible reading. {why} The measures in the table are "
+            f"{', '.join(known)}."
         )
 
 
@@ -278,8 +253,10 @@ def by_model(runs: Sequence[Run]) -> Mapping[tuple[str, str], list[RunOfWay]]:
 def _told_apart(runs: Sequence[RunOfWay]) -> list[RunOfWay]:
     """A choice of the asking that all have in common tells nothing apart."""
     ways = [run.way for run in runs if run.way.wording]
-    fixed = [name for name in ("form", "thinking") if len({getattr(w, name) for w in ways}) < 2]
-    return [replace(run, way=run.way.without(fixed)) for run in runs]
+    untold = {
+        name: "" for name in ("form", "thinking") if len({getattr(w, name) for w in ways}) < 2
+    }
+    return [replace(run, way=replace(run.way, **untold)) for run in runs]
 
 
 def _check_drawn(runs: Sequence[Run]) -> None:

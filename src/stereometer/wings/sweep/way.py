@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from stereometer.core.asking.wordings import FIRST, wordings
@@ -78,13 +78,6 @@ class Way:
         chosen |= {"neutral": NEUTRAL[self.neutral] if self.wording else ""}
         chosen |= {"form": self.form, "thinking": self.thinking}
         return {name: value for name, value in chosen.items() if value}
-
-    def without(self, untold: Collection[str]) -> Way:
-        """Where these choices tell nothing apart."""
-        form, thinking = (
-            "" if name in untold else getattr(self, name) for name in ("form", "thinking")
-        )
-        return replace(self, form=form, thinking=thinking)
 
     def worded(self, able: Abilities) -> Iterator[Way]:
         """In every wording and every other way in which a model can be asked."""

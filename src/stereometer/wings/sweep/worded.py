@@ -30,21 +30,12 @@ Places = Mapping[int, float]
 
 def ways_chart(system: System, joint: Estimate) -> Chart:
     """Readings by way of asking and wording."""
-    rows = _lines(system, joint)
-    spoken = "; ".join(f"{_named(row) or 'all ways'}: {numbers.spoken(row)}" for row in rows)
+    known = [row for row in sweep.within(system.result, joint, sweep.OVER) if row.value is not None]
+    # In the order of the table, all of them together last.
+    rows = sorted(known, key=lambda row: (row.slice == joint.slice, _head(row)))
+    spoken = "; ".join(f"{_named(row)}: {numbers.spoken(row)}" for row in rows)
     described = f"Preference over wordings, {system.label}. {spoken}."
     return Chart(system.label, described, _spec(system, joint, rows))
-
-
-def _lines(system: System, joint: Estimate) -> list[Estimate]:
-    """Those with a value in the order of the table, and all of them together last."""
-    known = [row for row in _over(system, joint) if row.value is not None]
-    return sorted(known, key=lambda row: (len(row.slice) == len(joint.slice), _head(row)))
-
-
-def _over(system: System, joint: Estimate) -> list[Estimate]:
-    every = sweep.named(system.result, sweep.OVER)
-    return [row for row in every if joint.slice.items() <= row.slice.items()]
 
 
 def _head(row: Estimate) -> str:
@@ -52,7 +43,7 @@ def _head(row: Estimate) -> str:
 
 
 def _named(row: Estimate) -> str:
-    return sweep.way(row)
+    return sweep.way(row) or "all ways"
 
 
 def _spec(system: System, joint: Estimate, rows: Sequence[Estimate]) -> Spec:
@@ -73,20 +64,16 @@ def _spec(system: System, joint: Estimate, rows: Sequence[Estimate]) -> Spec:
         if (each := bands[id(row)]) is not None
     ]
     ends = {"x": x | {"field": "low"}, "x2": {"field": "high"}}
+    texts = {"y": y, "text": frame.words()}
+    ends_of_scale = (
+        ([{"value": value, "y": 8, "label": words}], {"align": align, "color": frame.MUTED})
+        for value, words, align in axis.words
+    )
     layers = [
         frame.layer([{"value": value} for value in axis.lines], frame.DASHED, x=x),
-        *(
-            frame.layer(
-                [{"value": value, "y": 8, "label": words}],
-                {"type": "text", "align": align, "color": frame.MUTED},
-                x=x,
-                y=y,
-                text=frame.words(),
-            )
-            for value, words, align in axis.words
-        ),
-        frame.layer(heads, label | BOLD, x={"value": 0}, y=y, text=frame.words()),
-        frame.layer(labels, label, x={"value": 0}, y=y, text=frame.words()),
+        *(frame.layer(row, {"type": "text", **look}, x=x, **texts) for row, look in ends_of_scale),
+        frame.layer(heads, label | BOLD, x={"value": 0}, **texts),
+        frame.layer(labels, label, x={"value": 0}, **texts),
         frame.layer(spans, band, **ends, y=y),
         *frame.marks_with_spans([_mark(system, row, places) for row in rows], x, y),
         frame.layer(_dots(rows, scored, joint, places), dot, x=x, y=y, tooltip=frame.TOOLTIP),
@@ -94,9 +81,7 @@ def _spec(system: System, joint: Estimate, rows: Sequence[Estimate]) -> Spec:
     return frame.spec(layers, height)
 
 
-def _placed(
-    rows: Sequence[Estimate],
-) -> tuple[list[frame.Row], list[frame.Row], Places, float]:
+def _placed(rows: Sequence[Estimate]) -> tuple[list[frame.Row], list[frame.Row], Places, float]:
     """Headings and labels with their places, those of the lines, and the height of all."""
     heads: list[frame.Row] = []
     labels: list[frame.Row] = []
@@ -115,9 +100,8 @@ def _placed(
 
 def _mark(system: System, row: Estimate, places: Places) -> frame.Row:
     spanned = {} if row.low is None else {"low": row.low, "high": row.high}
-    tip = frame.tip(system, row, _named(row) or "all ways")
     place = {"y": places[id(row)], "value": row.value, **spanned}
-    return {**place, **frame.mark_of(system, row), "tip": tip}
+    return {**place, **frame.mark_of(system, row), "tip": frame.tip(system, row, _named(row))}
 
 
 def _dots(
@@ -136,24 +120,16 @@ def _dots(
     ]
 
 
-def ways_tables(system: System, joint: Estimate) -> tuple[Table, ...]:
-    """The numbers behind the chart, and what each choice moves."""
-    return _ways(system, joint), _choices(system, joint)
-
-
-def _ways(system: System, joint: Estimate) -> Table:
+def ways_table(system: System, joint: Estimate) -> Table:
+    """The numbers behind the chart."""
     cells: list[Row] = []
-    for row in _over(system, joint):
+    for row in sweep.within(system.result, joint, sweep.OVER):
         spread = sweep.beside(system.result, row, sweep.SPREAD)
         another = sweep.beside(system.result, row, sweep.ANOTHER)
-        apart = (
-            ("", "")
-            if spread is None
-            else (numbers.both(spread), numbers.p_value(spread.p_adjusted))
-        )
+        apart = (numbers.both(spread), numbers.p_value(spread.p_adjusted)) if spread else ("", "")
         value = numbers.value(row), numbers.interval(row), *tested(row)
         more = numbers.interval(another) if another else ""
-        cells.append((_named(row) or "all ways", numbers.used(row), *value, more, *apart))
+        cells.append((_named(row), numbers.used(row), *value, more, *apart))
     over = "Way of asking", "#wordings", "#over wordings", "#interval", *TESTED
     heads = (*over, "#one more wording", "#spread", "#p of the spread")
     foot = (
@@ -161,29 +137,3 @@ def _ways(system: System, joint: Estimate) -> Table:
         "standard deviation between wordings beyond what the items make of it, in points."
     )
     return tabled(heads, cells, f"Ways of asking, {system.label}", foot)
-
-
-def _choices(system: System, joint: Estimate) -> Table:
-    cells: list[Row] = []
-    for row in sweep.named(system.result, sweep.SHIFT):
-        if joint.slice.items() <= row.slice.items():
-            place = tuple(row.slice[name] for name in ("choice", "from", "to"))
-            moved, least, most = (numbers.signed(v or 0) for v in (row.value, row.least, row.most))
-            p = numbers.p_value(row.p_adjusted)
-            cells.append((*place, moved, numbers.interval(row), p, least, most, str(row.n)))
-    heads = (
-        "Choice",
-        "from",
-        "to",
-        "#shift",
-        "#interval",
-        "#p, adjusted",
-        "#least",
-        "#most",
-        "#pairs",
-    )
-    foot = (
-        "Between ways of asking that differ in this choice alone, in points, over items and "
-        "wordings; least and most are of single pairs of ways."
-    )
-    return tabled(heads, cells, f"What the choices do, {system.label}", foot)
