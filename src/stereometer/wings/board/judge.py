@@ -28,6 +28,7 @@ from stereometer.core.show.table import Table, number, text
 from stereometer.core.show.view import View
 from stereometer.core.types import Backend, Estimate, Job, Result, Settings, digest_of
 from stereometer.core.types.document import Document
+from stereometer.core.types.groups import lists_by_key
 from stereometer.core.types.shown import Shown
 from stereometer.report.load import section_for
 from stereometer.report.systems import Group, System
@@ -320,13 +321,11 @@ def ledger_end(folder: Path) -> LedgerEnd:
 
 def hidden_tables(folder: Path, first: int) -> list[ShownTable]:
     """One table for each measure and variant; `first` is the number of the first."""
-    ladders: dict[tuple[object, ...], dict[str, list[Entry]]] = {}
-    for entry in Ledger(folder / LEDGER).entries(*KEPT):
-        ladder = ladders.setdefault(tuple(entry[key] for key in LADDER), {})
-        ladder.setdefault(str(entry["submitter"]), []).append(entry)
+    entries = Ledger(folder / LEDGER).entries(*KEPT)
+    ladders = lists_by_key((tuple(entry[key] for key in LADDER), entry) for entry in entries)
     return [
-        _table(folder, f"t{number}", submitters)
-        for number, submitters in enumerate(ladders.values(), first)
+        _table(folder, f"t{number}", lists_by_key((entry["submitter"], entry) for entry in ladder))
+        for number, ladder in enumerate(ladders.values(), first)
     ]
 
 

@@ -23,6 +23,7 @@ from stereometer.core.show.slices import named
 from stereometer.core.show.table import Cell, Table, number, text
 from stereometer.core.types import Slice
 from stereometer.core.types.document import UNSTORED, Document
+from stereometer.core.types.groups import lists_by_key
 from stereometer.report import method
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.page import asset, boxes_of, environment, libraries, safe_json, script
@@ -273,12 +274,11 @@ def _in_slice(system: System, name: str, slice_: Slice, group: Group) -> Cell:
 
 def model_pages(shown: Sequence[ShownTable]) -> dict[str, str]:
     """By file name; all that the tables say of one model."""
-    parts: dict[str, list[ModelPart]] = {}
-    for view in map(TableView, shown):
-        for row in view.table.entries:
-            parts.setdefault(row.page_file, []).append(
-                ModelPart(view, row, view.systems[row.system])
-            )
+    parts = lists_by_key(
+        (row.page_file, ModelPart(view, row, view.systems[row.system]))
+        for view in map(TableView, shown)
+        for row in view.table.entries
+    )
     return {
         page: _rendered("model.html.j2", title=each[0].row.model, parts_of=each, scripts=[])
         for page, each in parts.items()

@@ -12,6 +12,7 @@ from stereometer.core.runs.stored import Run, shareable
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.types import Estimate, Result
 from stereometer.core.types.document import Document
+from stereometer.core.types.groups import lists_by_key
 from stereometer.report.figures.differences import pairs_of
 from stereometer.report.load import grouped
 from stereometer.report.sections.section import Section
@@ -102,10 +103,8 @@ def kept_apart(result: Result) -> tuple[object, ...]:
 
 def tables_of(runs: Sequence[Run], tiers: Tiers) -> list[ShownTable]:
     """The tables of runs, in the order given."""
-    together: dict[tuple[object, ...], list[Run]] = {}
     check_whole([run.result for run in runs])
-    for run in runs:
-        together.setdefault(kept_apart(run.result), []).append(shareable(run))
+    together = lists_by_key((kept_apart(run.result), shareable(run)) for run in runs)
     groups = [group for alike in together.values() for group in grouped(alike, {})]
     return [
         shown_table(section, replace(group, id=f"t{number}"), tiers)

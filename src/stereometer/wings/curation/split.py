@@ -25,6 +25,7 @@ from stereometer.core.stats.clusters import connected
 from stereometer.core.tables import Layout
 from stereometer.core.types import digest_of
 from stereometer.core.types.document import UNSTORED, Document
+from stereometer.core.types.groups import lists_by_key
 from stereometer.core.types.shown import Shown
 from stereometer.wings.curation import view as views
 from stereometer.wings.curation.english import AGREEMENT, FUNCTION_WORDS, base_form
@@ -179,9 +180,7 @@ def parted(items: Sequence[Any], share: float, seed: int) -> Parted:
             "another set."
         )
     lots = sorted(bundles, key=lambda bundle: digest_of([seed, bundle.domain, *bundle.words]))
-    domains: dict[str, list[ItemBundle]] = {}
-    for bundle in lots:
-        domains.setdefault(bundle.domain, []).append(bundle)
+    domains = lists_by_key((bundle.domain, bundle) for bundle in lots)
     chosen = {bundle.words for lot in domains.values() for bundle in _drawn(lot, share)}
     if not chosen:
         chosen = {_smallest(lots).words}

@@ -17,6 +17,7 @@ from stereometer.core.show.view import (
     line,
     records,
 )
+from stereometer.core.types.groups import lists_by_key
 
 if TYPE_CHECKING:
     from stereometer.core.shapes.differences import Shift
@@ -47,10 +48,8 @@ def _analyzed(shape: ShapeAnalysis, judge: str) -> Iterator[Piece]:
     yield from records(shape.statistics)
     yield from _sentiment(shape, judge)
     yield heading("keywords (times as frequent as in the language)")
-    groups: dict[str, list[str]] = {}
-    for keyword in shape.keywords:
-        groups.setdefault(keyword.group, []).append(f"{keyword.word} {keyword.score:.0f}")
-    yield from (line(f"{group}: {', '.join(words)}") for group, words in groups.items())
+    words = lists_by_key((each.group, f"{each.word} {each.score:.0f}") for each in shape.keywords)
+    yield from (line(f"{group}: {', '.join(its)}") for group, its in words.items())
     yield from _labels(shape)
     for run in shape.runs:
         yield from _analyzed_run(run, shape.shape)

@@ -15,10 +15,12 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, and_, func, or_, select, true, update
+from sqlalchemy import Column, ColumnElement, Connection, Row, and_, func, or_, select, true, update
 
 from stereometer.core.errors import UsageError
+from stereometer.core.types.groups import lists_by_key
 from stereometer.wings.people.config import Quota
 from stereometer.wings.people.database import Database, answers, leases, participants, tombstones
 from stereometer.wings.people.kinds.kind import Respondent, Unit
@@ -54,32 +56,33 @@ def everybody(connection: Connection, number: str | None = None) -> list[Partici
     def of(column: Column[str]) -> ColumnElement[bool]:
         return true() if number is None else column == number
 
-    people = select(participants).where(of(participants.c.id))
-    states: dict[str, dict[str, str]] = {}
+    people = select(participants).where(of(participants.c.id)).order_by(participants.c.consented_at)
     held = select(leases).where(of(leases.c.participant)).order_by(leases.c.place)
-    for row in connection.execute(held):
-        states.setdefault(row.participant, {})[row.unit] = row.state
-    sent: dict[str, dict[str, dict[str, object]]] = {}
-    times: dict[str, dict[str, float]] = {}
-    pages = select(answers).where(of(answers.c.participant)).order_by(answers.c.number)
-    for row in connection.execute(pages):
-        sent.setdefault(row.participant, {})[row.page] = json.loads(row.sent)
-        times.setdefault(row.participant, {})[row.page] = row.at
+    sent = select(answers).where(of(answers.c.participant)).order_by(answers.c.number)
+    places = lists_by_key((row.participant, row) for row in connection.execute(held))
+    pages = lists_by_key((row.participant, row) for row in connection.execute(sent))
     return [
-        Participant(
-            Respondent(row.id, tuple(states.get(row.id, ())), sent.get(row.id, {}), row.language),
-            row.person,
-            row.panel,
-            row.version,
-            row.consented_at,
-            row.finished_at,
-            row.outcome,
-            tuple(json.loads(row.failed_checks)),
-            times.get(row.id, {}),
-            frozenset(unit for unit, of in states.get(row.id, {}).items() if of == RETURNED),
-        )
-        for row in connection.execute(people.order_by(participants.c.consented_at))
+        _participant(row, places.get(row.id, ()), pages.get(row.id, ()))
+        for row in connection.execute(people)
     ]
+
+
+def _participant(
+    row: Row[Any], places: Sequence[Row[Any]], pages: Sequence[Row[Any]]
+) -> Participant:
+    said = {page.page: json.loads(page.sent) for page in pages}
+    return Participant(
+        Respondent(row.id, tuple(place.unit for place in places), said, row.language),
+        row.person,
+        row.panel,
+        row.version,
+        row.consented_at,
+        row.finished_at,
+        row.outcome,
+        tuple(json.loads(row.failed_checks)),
+        {page.page: page.at for page in pages},
+        frozenset(place.unit for place in places if place.state == RETURNED),
+    )
 
 
 def withheld(connection: Connection) -> frozenset[str]:

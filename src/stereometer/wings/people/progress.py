@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,6 +23,7 @@ from scipy import stats
 
 from stereometer.core.errors import DataError, UsageError
 from stereometer.core.stats.agreement import point_alpha
+from stereometer.core.types.groups import lists_by_key
 from stereometer.kinds.traits.abc.files import SocialGroup, read_groups, read_traits
 from stereometer.kinds.traits.abc.items import data_file
 from stereometer.kinds.traits.align.names import EVERYBODY, Names
@@ -237,10 +239,8 @@ def agreement_of(study: Study, people: Sequence[Participant]) -> RaterAgreement 
     """None for a study in which nothing is judged."""
     if study.kind.scale is None:
         return None
-    judged: dict[str, list[str | float]] = {}
-    for participant in kept(people, study.kind.counts_at_once):
-        for what, answer in study.kind.judged(study, participant.person):
-            judged.setdefault(what, []).append(answer)
+    counted = kept(people, study.kind.counts_at_once)
+    judged = lists_by_key(chain(*(study.kind.judged(study, each.person) for each in counted)))
     repeated = [answers for answers in judged.values() if len(answers) > 1]
     names = study.kind.scale == "names"
     shares = [max(Counter(answers).values()) / len(answers) for answers in repeated]

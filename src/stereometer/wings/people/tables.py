@@ -16,13 +16,13 @@ import numpy as np
 from stereometer.core.files import replacing
 from stereometer.core.stats.agreement import polarised
 from stereometer.core.stats.means import StudentMean
+from stereometer.core.types.groups import lists_by_key
 from stereometer.kinds.cats import files as cat_files
 from stereometer.kinds.pairs import files as pair_files
 from stereometer.kinds.traits.align.raters import SMALLEST_CELL, WITHHELD
 from stereometer.wings.curation.labels import (
     JudgedCat,
     JudgedPair,
-    Vote,
     judge_again,
     judge_cat,
     judge_pair,
@@ -67,12 +67,10 @@ def write_ratings(
 
 def cells(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """One row per group and trait that at least two people rated."""
-    values: dict[tuple[str, str], list[float]] = {}
-    for row in rows:
-        values.setdefault((row["group"], row["trait"]), []).append(row["rating"])
+    ratings_of = lists_by_key(((row["group"], row["trait"]), row["rating"]) for row in rows)
     return [
         _cell(group, trait, np.array(numbers, dtype=float))
-        for (group, trait), numbers in values.items()
+        for (group, trait), numbers in ratings_of.items()
         if len(numbers) > 1
     ]
 
@@ -119,11 +117,8 @@ def write_written_pairs(
 
 def write_judged_cats(study: Study, people: Sequence[Participant], ids: Ids, out: Path) -> Written:
     rows = _labels(study, people, ids)
-    votes: dict[str, list[str]] = {}
-    people_of: dict[str, list[str]] = {}
-    for row in rows:
-        votes.setdefault(row["candidate"], []).append(row["label"])
-        people_of.setdefault(row["candidate"], []).append(row["person"])
+    votes = lists_by_key((row["candidate"], row["label"]) for row in rows)
+    people_of = lists_by_key((row["candidate"], row["person"]) for row in rows)
     agree, judges = study.options(JudgeCatsOptions).agree, study.config.quota.judgements
     cats = study.cached(cats_of).values()
     judged = [judge_cat(cat, votes, agree, judges) for cat in cats]
@@ -155,9 +150,7 @@ def write_judged_pairs(study: Study, people: Sequence[Participant], ids: Ids, ou
 
 
 def judged_pairs(study: Study, rows: Rows) -> list[JudgedPair]:
-    votes: dict[str, list[Vote]] = {}
-    for row in rows:
-        votes.setdefault(row["item"], []).append(vote_of(row))
+    votes = lists_by_key((row["item"], vote_of(row)) for row in rows)
     first = study.options(JudgePairsOptions).rule == "writer-and-judges"
     decide = judge_pair if first else judge_again
     pairs, required = study.cached(pairs_of), study.config.quota.judgements
@@ -177,9 +170,7 @@ def _people(study: Study, rows: Rows) -> dict[str, tuple[str, Sequence[str]]]:
     """Of each pair, numbers for its writer and for those who judged it."""
     hashes = study.cached(read_writers)
     numbers = {hash_: f"w{at:04}" for at, hash_ in enumerate(sorted(set(hashes.values())), 1)}
-    judges: dict[str, list[str]] = {}
-    for row in rows:
-        judges.setdefault(row["item"], []).append(row["person"])
+    judges = lists_by_key((row["item"], row["person"]) for row in rows)
     return {
         id_: (numbers.get(hashes.get(id_, ""), ""), judges.get(id_, ()))
         for id_ in study.cached(pairs_of)
@@ -200,10 +191,8 @@ def bonus_rows(study: Study, people: Sequence[Participant]) -> Rows:
     """What each writer has earned, by the keyed hash under which the writing study pays them."""
     judged = judged_pairs(study, _labels(study, people, {}))
     types = {each.pair.id: each.pair.bias_type for each in judged if each.pair}
-    by_writer: dict[str, list[str]] = {}
-    for item, writer in study.cached(read_writers).items():
-        if item in types:
-            by_writer.setdefault(writer, []).append(types[item])
+    writers = study.cached(read_writers).items()
+    by_writer = lists_by_key((writer, types[item]) for item, writer in writers if item in types)
     return [
         {"hash": writer, "valid": len(valid), "bonuses": bonuses(valid)}
         for writer, valid in sorted(by_writer.items())
@@ -279,10 +268,7 @@ def demographics(
 def _parts(group: Sequence[dict[str, Any]], question: str) -> list[list[dict[str, Any]]]:
     """Those who answer alike; where that were fewer than five, answers are withheld, the rarest
     first, until nobody is among fewer."""
-    by_answer: dict[str, list[dict[str, Any]]] = {}
-    for row in group:
-        by_answer.setdefault(row[question], []).append(row)
-    parts = sorted(by_answer.values(), key=len)
+    parts = sorted(lists_by_key((row[question], row) for row in group).values(), key=len)
     small: list[dict[str, Any]] = []
     while parts and (len(parts[0]) < SMALLEST_CELL or 0 < len(small) < SMALLEST_CELL):
         small += parts.pop(0)
