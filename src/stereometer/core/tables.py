@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stereometer.core.errors import DataError, UsageError, did_you_mean
-from stereometer.core.files import UTF8, begins_with, read_jsonl, read_lines, read_list
+from stereometer.core.files import UTF8, begins_with, read_jsonl, read_lines, read_list, replacing
 
 SHOWN_FAULTS = 20
 """Rows that an error names; it counts the others."""
@@ -221,3 +221,10 @@ def _check_header(path: Path, header: list[str], required: Iterable[str], mend: 
             f"{path} has the column {twice!r} twice. It is not clear which is meant. Rename or "
             "leave out one."
         )
+
+
+def write_csv(path: Path, rows: Iterable[Iterable[Any]]) -> Path:
+    """A header and what stands under it, whole or not at all."""
+    with replacing(path) as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    return path

@@ -8,7 +8,6 @@ appendices; section 5).
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,11 +15,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from stereometer.core.errors import DataError, UnknownName, UsageError
-from stereometer.core.files import replacing
 from stereometer.core.options import Option, verb
 from stereometer.core.runs.open import open_benchmark
 from stereometer.core.shapes.sentences import words_of
-from stereometer.core.tables import read_rows
+from stereometer.core.tables import read_rows, write_csv
 from stereometer.core.types import Item
 from stereometer.core.types.shown import Told
 from stereometer.kinds.cats import files as cat_files
@@ -35,11 +33,9 @@ JUDGES = 5
 
 @dataclass(frozen=True)
 class JudgedCat:
-    """An item with its validators' labels: the item as they see it, or why it is left out."""
+    """An item as its validators see it, or why it is left out."""
 
     item: str
-    golds: Mapping[str, str | None]
-    """The label of each candidate; None where two labels are level."""
     reason: str = ""
     cat: Cat | None = None
 
@@ -64,18 +60,16 @@ def judge_cat(
     """`votes` are the labels of each candidate, by its id."""
     candidates = list(cat.candidates.values())
     results = {each.id: plurality(votes.get(each.id, ())) for each in candidates}
-    golds = {id_: label for id_, (label, _) in results.items()}
     if min(len(votes.get(each.id, ())) for each in candidates) < judges:
-        return JudgedCat(cat.id, golds, too_few(judges))
+        return JudgedCat(cat.id, too_few(judges))
     if any(label is None or count < agree for label, count in results.values()):
-        return JudgedCat(cat.id, golds, f"fewer than {agree} agree on an association")
-    if sorted(golds.values(), key=str) != sorted(LABELS):
-        return JudgedCat(cat.id, golds, "the labels are not one of each kind")
+        return JudgedCat(cat.id, f"fewer than {agree} agree on an association")
     by_label = {
-        str(golds[each.id]): replace(each, votes=tuple(votes[each.id])) for each in candidates
+        results[each.id][0]: replace(each, votes=tuple(votes[each.id])) for each in candidates
     }
-    relabelled = replace(cat, candidates={label: by_label[label] for label in LABELS})
-    return JudgedCat(cat.id, golds, "", relabelled)
+    if by_label.keys() != set(LABELS):
+        return JudgedCat(cat.id, "the labels are not one of each kind")
+    return JudgedCat(cat.id, cat=replace(cat, candidates={name: by_label[name] for name in LABELS}))
 
 
 STRENGTH = {"demonstrates": 1, "neither": 0, "violates": -1}
@@ -282,15 +276,13 @@ def _known(path: Path, votes: Mapping[str, object], ids: set[str]) -> None:
 def _document(
     rule: str, judged: Sequence[JudgedCat | JudgedPair], out: Path, name: str
 ) -> dict[str, Any]:
-    removed = [each for each in judged if each.reason]
-    with replacing(out / "removed.csv") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([("item", "reason"), *((each.item, each.reason) for each in removed)])
+    removed = [(each.item, each.reason) for each in judged if each.reason]
+    write_csv(out / "removed.csv", [("item", "reason"), *removed])
     return {
         "schema": "aggregate@1",
         "rule": rule,
         "judged": len(judged),
         "kept": len(judged) - len(removed),
-        "left_out": dict(Counter(each.reason for each in removed)),
+        "left_out": dict(Counter(reason for _, reason in removed)),
         "file": str(out / name),
     }

@@ -8,7 +8,6 @@ flagged: a person decides.
 
 from __future__ import annotations
 
-import csv
 import re
 import unicodedata
 from collections import Counter
@@ -19,9 +18,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from stereometer.core.errors import DataError, UsageError
-from stereometer.core.files import begins_with, read_json, read_lines, replacing
+from stereometer.core.files import begins_with, read_json, read_lines
 from stereometer.core.options import Option, pairs_in, verb
-from stereometer.core.tables import read_table
+from stereometer.core.tables import read_table, write_csv
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.packages import check_packages
 from stereometer.core.types.shown import Shown
@@ -94,10 +93,7 @@ def terms(
     """Turn an export of Wikidata into a table of target terms; rare and nested ones are flagged."""
     of = domain_of(property_, domain)
     listed = terms_in(Path(file), of, zipf_in(language), (column or {}).get("label"))
-    if out is None:
-        return listed
-    write(Path(out), listed.terms)
-    return replace(listed, file=Path(out))
+    return listed if out is None else replace(listed, file=write(Path(out), listed.terms))
 
 
 def terms_in(path: Path, domain: str, zipf: Zipf, label: str | None = None) -> Terms:
@@ -260,13 +256,6 @@ def _ids(row: Row, label: str) -> Iterator[str]:
     return iter([found[named]] if named in found else ())
 
 
-# ------------------------------------------------------------------------------------------ writing
-
-
-def write(path: Path, rows: Sequence[TargetTerm]) -> None:
-    with replacing(path) as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(TargetTerm.__annotations__)
-        for row in rows:
-            rare = "yes" if row.rare else ""
-            table.writerow((asdict(row) | {"rare": rare}).values())
+def write(path: Path, rows: Sequence[TargetTerm]) -> Path:
+    values = (asdict(row) | {"rare": "yes" if row.rare else ""} for row in rows)
+    return write_csv(path, [TargetTerm.__annotations__, *(row.values() for row in values)])

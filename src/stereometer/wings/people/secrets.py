@@ -69,13 +69,10 @@ def arrival_ids(panel: str, query: Mapping[str, str], session_key: str) -> dict[
     ids = {name: query.get(name, "")[:MOST_CHARACTERS] for name in parameters}
     if not all(value.isprintable() and value.strip() for value in ids.values()):
         return None
-    return _invited(ids["invite"], session_key) if panel == SIGNED else ids
-
-
-def _invited(token: str, session_key: str) -> dict[str, str] | None:
-    """The number in a personal link, if we signed it."""
+    if panel != SIGNED:
+        return ids
     try:
-        return {"invite": str(_invitations(session_key).loads(token))}
+        return {"invite": str(_invitations(session_key).loads(ids["invite"]))}
     except BadSignature:
         return None
 

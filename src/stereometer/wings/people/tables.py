@@ -3,7 +3,6 @@ them, items in the layouts that `run` reads, labels, and what people said of the
 
 from __future__ import annotations
 
-import csv
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -13,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from stereometer.core.files import replacing
 from stereometer.core.stats.agreement import polarised
 from stereometer.core.stats.means import StudentMean
+from stereometer.core.tables import write_csv
 from stereometer.core.types.groups import lists_by_key
 from stereometer.kinds.cats import files as cat_files
 from stereometer.kinds.pairs import files as pair_files
@@ -218,11 +217,7 @@ class Written:
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Path:
-    with replacing(path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows([_harmless(row[column]) for column in columns] for row in rows)
-    return path
+    return write_csv(path, [columns, *([_harmless(row[name]) for name in columns] for row in rows)])
 
 
 def _harmless(value: Any) -> Any:

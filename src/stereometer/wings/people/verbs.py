@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from stereometer.core.errors import UsageError
 from stereometer.core.options import Option, verb
+from stereometer.core.show import numbers
+from stereometer.core.show.view import Paragraph, View, records
 from stereometer.core.types.shown import Told
-from stereometer.wings.people import view as views
 
 if TYPE_CHECKING:
     from stereometer.wings.people.study import Study
@@ -30,8 +31,6 @@ Draws = Annotated[int, "Seed of every random draw."]
 class StudyPlan(Told):
     """What a study takes, costs and can show."""
 
-    view = views.study_plan
-
     @property
     def about(self) -> str:
         """What its people judge."""
@@ -39,17 +38,53 @@ class StudyPlan(Told):
 
         return kind_called(self.document["study_kind"]).about
 
+    def view(self) -> View:
+        """Its table alone is a result, the sentences are said beside it."""
+        document = self.document
+        people = (
+            f"{document['unit_count']} {self.about}, "
+            f"{numbers.count(document['judgements'], 'judgement')} each: at least "
+            f"{document['people_needed']} people who pass. With those who fail, about "
+            f"{document['people_paid']} are paid: {document['cost']:.2f} "
+            f"{document['currency']} ({document['hourly']:.2f} per hour)."
+        )
+        precision = [
+            {
+                "raters per group": row["raters"],
+                "half width of a mean": f"{row['half_width']:.1f}",
+                "split-half tau": f"{row['split_half']:.2f}",
+                "panel against panel": f"{row['panel']:.2f}",
+                "best possible tau": f"{row['best']:.2f}",
+            }
+            for row in document.get("precision", ())
+        ]
+        wanted = (
+            f"A mean within {row['half_width']:g} points ({row['of']}) needs {row['raters']} "
+            f"passing raters per group: {row['people']} people who pass, about {row['paid']} "
+            f"paid, {row['cost']:.2f} {document['currency']}."
+            for row in document.get("wanted", ())
+        )
+        said = (*wanted, *(f"- {note}" for note in document["notes"]))
+        return View(parts=(_talk(people), *records(precision), *map(_talk, said)))
+
+
+def _talk(words: str) -> Paragraph:
+    return Paragraph(((words, False),), talk=True)
+
 
 class StudyStatus(Told):
     """How far a study is."""
 
-    view = views.study_status
+    def view(self) -> View:
+        rows = [{"": name, "value": value} for name, value in self.document["summary"].items()]
+        return View(parts=tuple(records(rows)))
 
 
 class Rehearsal(Told):
     """How simulated people got on."""
 
-    view = views.rehearsal
+    def view(self) -> View:
+        return View(parts=tuple(records(self.document["ends"])))
 
 
 def _opened(folder: str | Path) -> Study:

@@ -4,26 +4,19 @@ minimal pairs with CrowS-Pairs' four questions, in the wording of either data se
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from stereometer.kinds.cats import files as cat_files
 from stereometer.kinds.cats.items import LABELS, Cat
+from stereometer.kinds.cats.shape import SHAPE as CATS
 from stereometer.kinds.pairs import files as pair_files
 from stereometer.kinds.pairs.items import Pair
+from stereometer.kinds.pairs.shape import SHAPE as PAIRS
 from stereometer.wings.curation.labels import NO_TYPE, Vote
 from stereometer.wings.people.fields import ChoiceField, Form
-from stereometer.wings.people.kinds.kind import (
-    Defaults,
-    Judging,
-    KindOptions,
-    Page,
-    Respondent,
-    StudySource,
-    write_writers,
-)
+from stereometer.wings.people.kinds.kind import Defaults, Judging, KindOptions, Page, Respondent
 from stereometer.wings.people.kinds.writing import TYPES
 
 if TYPE_CHECKING:
@@ -49,6 +42,7 @@ class JudgeCats(Judging):
     options = JudgeCatsOptions
     defaults = Defaults(5, 10, 2.5, 10)
     materials = ("items.json",)
+    shape = CATS
     scale = "names"
     adjustable = ("agree",)
 
@@ -93,12 +87,6 @@ class JudgeCats(Judging):
             f"agree, and no item would be kept. Write {validators} or less, or ask more people."
         )
 
-    def start(self, folder: Path, source: StudySource) -> None:
-        cat_files.write(
-            folder / "items.json", [item for item in source.items if isinstance(item, Cat)]
-        )
-        write_writers(folder, source.writers)
-
 
 JUDGE_CATS = JudgeCats()
 
@@ -140,6 +128,7 @@ class JudgePairs(Judging):
     options = JudgePairsOptions
     defaults = Defaults(5, 10, 2.5, 10)
     materials = ("pairs.csv",)
+    shape = PAIRS
     scale = "names"
     adjustable = ("rule",)
 
@@ -183,12 +172,6 @@ class JudgePairs(Judging):
         """Whether a pair is valid: what the paper's agreement is about."""
         for row in self.labels(study, person):
             yield row["item"], "valid" if vote_of(row).approves else "not valid"
-
-    def start(self, folder: Path, source: StudySource) -> None:
-        pair_files.write(
-            folder / "pairs.csv", [item for item in source.items if isinstance(item, Pair)]
-        )
-        write_writers(folder, source.writers)
 
 
 JUDGE_PAIRS = JudgePairs()

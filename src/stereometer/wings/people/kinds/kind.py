@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import random
 from abc import ABC, abstractmethod
@@ -14,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict
 
 from stereometer.core.errors import DataError
-from stereometer.core.shapes.sentences import unique
-from stereometer.core.tables import read_table
+from stereometer.core.shapes.sentences import SentenceShape, unique
+from stereometer.core.tables import read_table, write_csv
 from stereometer.kinds.cats.items import Cat
 from stereometer.kinds.pairs.items import Pair
 from stereometer.wings.people.fields import Form, TextField, question
@@ -36,7 +35,7 @@ def read_writers(study: Study) -> Mapping[str, str]:
 
 def write_writers(folder: Path, writers: Mapping[str, str]) -> None:
     if writers:
-        write_materials(folder / WRITERS, [WRITER_COLUMNS, *writers.items()])
+        write_csv(folder / WRITERS, [WRITER_COLUMNS, *writers.items()])
 
 
 def read_materials(path: Path, columns: Sequence[str], noun: str) -> list[dict[str, str]]:
@@ -52,11 +51,6 @@ def read_materials(path: Path, columns: Sequence[str], noun: str) -> list[dict[s
             )
     unique((row[columns[0]] for row in rows), f"{path}: {noun}")
     return rows
-
-
-def write_materials(path: Path, rows: Iterable[Sequence[str]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 Answers = Mapping[str, Mapping[str, Any]]
@@ -210,6 +204,7 @@ class Judging(Kind):
     """People judge items that others wrote."""
 
     made_from = "items"
+    shape: ClassVar[SentenceShape]
 
     @abstractmethod
     def items(self, study: Study) -> Mapping[str, Cat | Pair]: ...
@@ -230,6 +225,10 @@ class Judging(Kind):
             for at, unit in enumerate(person.units, 1)
             if unit in items
         ]
+
+    def start(self, folder: Path, source: StudySource) -> None:
+        self.shape.write(folder / self.materials[0], source.items)
+        write_writers(folder, source.writers)
 
 
 DEMOGRAPHICS = "demographics"

@@ -12,7 +12,7 @@ from pydantic import Field
 from rapidfuzz.distance import OSA
 
 from stereometer.core.errors import did_you_mean
-from stereometer.core.tables import read_table
+from stereometer.core.tables import read_table, write_csv
 from stereometer.kinds.traits.abc.files import Trait
 from stereometer.kinds.traits.abc.items import data_file
 from stereometer.kinds.traits.abc.survey import RATED, SOCIETY
@@ -27,7 +27,6 @@ from stereometer.wings.people.kinds.kind import (
     StudySource,
     Unit,
     read_materials,
-    write_materials,
 )
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ class GroupSurvey(Kind):
         shutil.copyfile(data_file("traits.csv"), folder / "traits.csv")
         rows = {row["name"]: row for _, row in read_table(data_file("groups.csv"), ["plural"])}
         groups = [(name, rows[name]["plural"], rows[name]["domain"]) for name in RATED]
-        write_materials(folder / "groups.csv", [("name", "label", "domain"), *groups])
+        write_csv(folder / "groups.csv", [("name", "label", "domain"), *groups])
 
 
 SURVEY = GroupSurvey()

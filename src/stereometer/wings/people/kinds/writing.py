@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from rapidfuzz.distance import Levenshtein
 
 from stereometer.core.files import read_text
-from stereometer.core.tables import read_table
+from stereometer.core.tables import read_table, write_csv
 from stereometer.kinds.cats.items import BLANK, LABELS, Candidate, Cat
 from stereometer.kinds.pairs.items import DIRECTIONS, Pair
 from stereometer.wings.people.fields import ChoiceField, Form, TextField, Values, tidy
@@ -26,7 +26,6 @@ from stereometer.wings.people.kinds.kind import (
     StudySource,
     Unit,
     read_materials,
-    write_materials,
 )
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class WriteCats(Kind):
     def start(self, folder: Path, source: StudySource) -> None:
         rows = read_table(source.file, COLUMNS[:2]) if source.file else ()
         terms = [tuple(row.get(name) or "" for name in COLUMNS) for _, row in rows]
-        write_materials(folder / "terms.csv", [COLUMNS, *(terms or TERMS)])
+        write_csv(folder / "terms.csv", [COLUMNS, *(terms or TERMS)])
 
 
 WRITE_CATS = WriteCats()
