@@ -14,7 +14,7 @@ from scipy.special import stdtr
 
 from stereometer.core.stats.intervals import Floats
 from stereometer.kinds.cats.metrics import side_values
-from stereometer.wings.board.ladder import climbs
+from stereometer.wings.board.judge import climbs
 
 SUBMISSIONS = 1000
 Against = Callable[[int], tuple[Floats, Floats]]

@@ -10,7 +10,7 @@ import pytest
 
 from stereometer.core.stats.means import StudentMean
 from stereometer.kinds.cats.metrics import Gap, side_values
-from stereometer.wings.board.ladder import climbs, level_of
+from stereometer.wings.board.judge import climbs, level_of
 from tests.simulations.ladder import SUBMISSIONS, anything, cats, icat_p, one_error, pairs
 
 

@@ -12,7 +12,7 @@ from stereometer.core.compare import Compared, compared
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.types import Score, Settings
 from stereometer.kinds.pairs.shape import SHAPE
-from stereometer.wings.board.ranks import RankRange, rank_ranges
+from stereometer.wings.board.tables import RankRange, rank_ranges
 
 
 def pair(first: str, second: str, closer: str, name: str = "lms") -> Compared:
@@ -23,16 +23,16 @@ def pair(first: str, second: str, closer: str, name: str = "lms") -> Compared:
 def test_a_rank_is_a_range_from_what_was_shown() -> None:
     pairs = [pair("a", "b", "first"), pair("a", "c", "first"), pair("b", "c", "neither")]
     assert rank_ranges(pairs, "lms") == {
-        "a": RankRange(1, 1, 3),
-        "b": RankRange(2, 3, 3),
-        "c": RankRange(2, 3, 3),
+        "a": RankRange(1, 1),
+        "b": RankRange(2, 3),
+        "c": RankRange(2, 3),
     }
 
 
 def test_without_a_difference_every_rank_is_possible() -> None:
     names = "abcd"
     pairs = [pair(*both, "neither") for both in combinations(names, 2)]
-    assert rank_ranges(pairs, "lms") == {name: RankRange(1, 4, 4) for name in names}
+    assert rank_ranges(pairs, "lms") == {name: RankRange(1, 4) for name in names}
 
 
 def test_a_metric_that_was_not_compared_has_no_range() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from stereometer.core.errors import DataError, UsageError
 from stereometer.core.runs.cache import Cache
 from stereometer.kinds.pairs.items import Pair
-from stereometer.wings.workers.shards import Part, merge, part_of
+from stereometer.wings.workers.shards import Part, merge_into, part_of
 from tests.builders.commands import call
 from tests.strategies import MODERATE
 
@@ -101,7 +101,7 @@ def test_answers_of_different_models_are_not_merged(tmp_path: Path) -> None:
         plan["identity"] = "f" * 64
     record.write_text(json.dumps(value))
     with Cache(tmp_path / "c") as cache, pytest.raises(UsageError, match="another model"):
-        merge([tmp_path / "a", tmp_path / "b"], cache)
+        merge_into(cache, [tmp_path / "a", tmp_path / "b"])
     with Cache(tmp_path / "c") as cache:
         assert cache.info()["answers"] == 0
 
@@ -109,22 +109,22 @@ def test_answers_of_different_models_are_not_merged(tmp_path: Path) -> None:
 def test_what_is_no_shard_is_refused(tmp_path: Path) -> None:
     with Cache(tmp_path / "c") as cache:
         with pytest.raises(DataError, match="holds no shards"):
-            merge([tmp_path], cache)
+            merge_into(cache, [tmp_path])
         shard(1, 2, tmp_path)
         record = tmp_path / "shard-1-of-2.json"
         record.rename(tmp_path / "aside")
         with pytest.raises(DataError, match="has not ended"):
-            merge([tmp_path], cache)
+            merge_into(cache, [tmp_path])
         record.write_text("{}")
         with pytest.raises(DataError, match="not the record"):
-            merge([tmp_path], cache)
+            merge_into(cache, [tmp_path])
         (tmp_path / "aside").replace(record)
         record.with_suffix(".sqlite").write_bytes(b"no database " * 100)
         with pytest.raises(DataError, match="cannot be read"):
-            merge([tmp_path], cache)
+            merge_into(cache, [tmp_path])
         record.with_suffix(".sqlite").unlink()
         with pytest.raises(DataError, match="is not there"):
-            merge([tmp_path], cache)
+            merge_into(cache, [tmp_path])
 
 
 def test_answers_that_were_damaged_on_the_way_are_left_out(tmp_path: Path) -> None:
@@ -135,6 +135,6 @@ def test_answers_that_were_damaged_on_the_way_are_left_out(tmp_path: Path) -> No
         )
         connection.execute("UPDATE answers SET key = 7 WHERE key = (SELECT max(key) FROM answers)")
     with Cache(tmp_path / "c") as cache:
-        merged = merge([tmp_path], cache)
+        merged = merge_into(cache, [tmp_path])
     assert merged.damaged == 2
     assert merged.new == merged.answers > 100

@@ -98,9 +98,6 @@ def _limited(file: IO[bytes], path: Path, name: str) -> bytes:
     return content
 
 
-# ------------------------------------------------------------------------------------------ folders
-
-
 def _from_folder(path: Path) -> Files:
     with os.scandir(path) as entries:
         names = [entry.name for entry, _ in zip(entries, range(len(LARGEST) + 1), strict=False)]
@@ -116,9 +113,6 @@ def _plain_file(path: Path, name: str) -> bytes:
     more = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(path / name, "rb", opener=lambda file, flags: os.open(file, flags | more)) as file:
         return _limited(file, path, name)
-
-
-# --------------------------------------------------------------------------------------------- zips
 
 
 def _from_zip(path: Path, size: int) -> Files:
@@ -196,9 +190,6 @@ def manifest_of(result: Result, digests: Mapping[str, str], made_by: str) -> Man
     )
 
 
-# ------------------------------------------------------------------------------------------ writing
-
-
 @verb
 def submit(
     run: Annotated[str | Path, "The folder of a run."],
@@ -267,9 +258,6 @@ def _write(place: Path, files: Files) -> None:
     for name, content in files.items():
         make_room(place / name)
         (place / name).write_bytes(content)
-
-
-# ------------------------------------------------------------------------------------------ reading
 
 
 @dataclass(frozen=True)

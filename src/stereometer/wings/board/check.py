@@ -193,9 +193,6 @@ def _agree(claim: Estimate, counted: Estimate) -> bool:
     return abs(claim.value - counted.value) <= SAME
 
 
-# ----------------------------------------------------------------------------------------- the verb
-
-
 @verb
 def check(
     bundle: Annotated[str | Path, "A bundle from `stereometer submit`: a folder or a .zip."],

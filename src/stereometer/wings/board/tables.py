@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from stereometer.report.figures.differences import pairs_of
 from stereometer.report.load import grouped
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
-from stereometer.wings.board.ranks import RankRange, rank_ranges
 
 REPORTED, REPRODUCED, HIDDEN = "reported", "reproduced", "hidden"
 TIERS = {
@@ -145,6 +145,29 @@ def tested(group: Group) -> Sequence[Compared]:
     """All systems with each other, p adjusted over all of them; none where they cannot be, or where
     their pairs would take hours."""
     return pairs_of(group, True, overall=True) if len(group.systems) <= MOST_TESTED else ()
+
+
+@dataclass(frozen=True)
+class RankRange:
+    best: int
+    worst: int
+
+
+def rank_ranges(pairs: Iterable[Compared], metric: str) -> dict[str, RankRange]:
+    """By system; one that was not compared in this metric has no range."""
+    nearer: Counter[str] = Counter()
+    farther: Counter[str] = Counter()
+    systems: dict[str, None] = {}
+    for pair in pairs:
+        for row in pair.differences:
+            if row.slice or row.name != metric or row.ideal is None:
+                continue
+            systems |= dict.fromkeys((pair.first, pair.second))
+            if row.closer != "neither":
+                first = row.closer == "first"
+                farther[pair.first if first else pair.second] += 1
+                nearer[pair.second if first else pair.first] += 1
+    return {label: RankRange(1 + nearer[label], len(systems) - farther[label]) for label in systems}
 
 
 def _place(system: System, order: Mapping[str, RankRange]) -> tuple[float, float, str]:

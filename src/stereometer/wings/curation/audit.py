@@ -263,9 +263,6 @@ def _flagged(
     return Flagged(flag.name, flag.definition, len(marked), examples, ids=ids)
 
 
-# --------------------------------------------------------------------------------------------- runs
-
-
 def _run(
     run: Run, flags: Sequence[Flagged], counting: Sequence[str], clean: set[str], settings: Settings
 ) -> RunAudit:

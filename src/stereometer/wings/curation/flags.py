@@ -174,9 +174,6 @@ def _intra(check: Callable[[Cat, Background], str | None]) -> Check:
     )
 
 
-# ------------------------------------------------------------------------------------------- checks
-
-
 def _glued_blank(item: Cat, background: Background) -> str | None:
     words = item.context.split()
     return None if BLANK in words else next((word for word in words if BLANK in word), None)

@@ -171,9 +171,6 @@ def nested(names: Iterable[str]) -> dict[str, list[str]]:
     return inside
 
 
-# ------------------------------------------------------------------------------------------ reading
-
-
 def read_export(path: Path) -> Iterator[Row]:
     """Rows of an export, as plain values."""
     if begins_with(path) in ("{", "["):

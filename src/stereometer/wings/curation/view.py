@@ -30,8 +30,6 @@ MOST_TERMS = 20
 """Of a list that is shown from its start."""
 
 
-# --------------------------------------------------------------------------------------- analyze
-
 RANKED = (
     "A term has few items; the ends of a ranking are where chance collects. p: Holm over all terms."
 )
@@ -144,8 +142,6 @@ def _shift(shift: Shift, digits: int) -> str:
     return numbers.signed_interval(shift.difference, shift.low, shift.high, digits)
 
 
-# ----------------------------------------------------------------------------------------- audit
-
 WARNING = " the examples state stereotypes about people, many of them offensive."
 AUDITED = "Intervals are of one shift at a time, without correction for the number of shifts shown."
 
@@ -210,9 +206,6 @@ def _audited_run(run: RunAudit, kind: str) -> Iterator[Piece]:
         ]
     )
     yield from aside(AUDITED)
-
-
-# ------------------------------------------------------------------------------- split, and terms
 
 
 def split(made: SplitParts) -> View:

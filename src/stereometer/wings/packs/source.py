@@ -78,9 +78,6 @@ def source_of(folder: Path) -> PackSource:
     )
 
 
-# -------------------------------------------------------------------------------------- sentences
-
-
 def _read_pairs(pack: Pack, files: Sequence[Path]) -> Content:
     types = pack.written.read.types
     parts = [read_crows_pairs([file], pack.layout) for file in files]
@@ -117,9 +114,6 @@ def _cats(pack: Pack, file: Path) -> Iterator[Cat]:
         (line, {**row, "context": str(row["context"]).replace(blank, BLANK)}) for line, row in rows
     )
     yield from gathered(file, mended, lambda line, row: read_row(row, file, line))
-
-
-# ------------------------------------------------------------------------------- groups and traits
 
 
 def _read_traits(pack: Pack, files: Sequence[Path]) -> Content:

@@ -130,9 +130,6 @@ def _half_width(raters: int, deviation: float) -> float:
     return float(stats.t.ppf(0.975, raters - 1)) * deviation / math.sqrt(raters)
 
 
-# ----------------------------------------------------------------------------------- what it takes
-
-
 @dataclass(frozen=True)
 class Effort:
     people: int

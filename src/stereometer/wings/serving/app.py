@@ -124,9 +124,6 @@ def _unreadable(reason: str) -> Refusal:
     return Refusal(400, f"the prompt cannot be read: {reason}", code)
 
 
-# ------------------------------------------------------------------------------------- application
-
-
 def application(desk: Desk) -> FastAPI:
     """Without pages of its own: those that FastAPI offers load scripts from elsewhere."""
     endpoints = Endpoints(desk)

@@ -19,7 +19,6 @@ from typing import Any
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.options import ModelOptions
 from stereometer.core.runs.engines import Engines
-from stereometer.core.runs.runner import Engine, Serial
 from stereometer.core.types import Backend, ModelSpec, Request
 from stereometer.wings.workers.crew import Crew, Event, Gone
 from stereometer.wings.workers.driver import Pool
@@ -42,20 +41,14 @@ class Hands:
     """GPUs of each worker; None for one where there are any."""
     patience: float = PATIENCE
 
-    @property
-    def elsewhere(self) -> bool:
-        return bool(self.workers or self.cluster)
-
 
 def hands(workers: str | int | None, gpus: int | None = None, patience: float = PATIENCE) -> Hands:
     """`4`, `ray` or `ray://HOST:PORT`, as a user writes it."""
     if workers is None:
-        if gpus is not None:
-            raise UsageError(
-                "--gpus-per-worker was given without --workers. There are no workers that could "
-                "have them. Add --workers ray, or a number."
-            )
-        return Hands(patience=patience)
+        raise UsageError(
+            "--gpus-per-worker was given without --workers. There are no workers that could "
+            "have them. Add --workers ray, or a number."
+        )
     text = str(workers)
     if gpus is not None and gpus < 0:
         raise UsageError(f"{gpus} GPUs for a worker make no sense. Give 0 or more.")
@@ -90,9 +83,10 @@ class WorkerEngines(Engines):
     """Workers stay for as long as the model is asked, so several
     benchmarks and measures load it once."""
 
-    def __init__(self, chosen: Hands | None = None) -> None:
-        self.hands = chosen or Hands()
-        self.elsewhere = self.hands.elsewhere
+    elsewhere = True
+
+    def __init__(self, chosen: Hands) -> None:
+        self.hands = chosen
         self.specs: dict[str, ModelSpec] = {}
         self.pool: Pool | None = None
 
@@ -114,9 +108,7 @@ class WorkerEngines(Engines):
         """What opens the same model in another process."""
         self.specs[backend.card.identity] = spec
 
-    def __call__(self, backend: Backend) -> Engine:
-        if not self.elsewhere:
-            return Serial(backend)
+    def __call__(self, backend: Backend) -> Pool:
         identity = backend.card.identity
         if self.pool is None or self.pool.backend.card.identity != identity:
             self.close()
@@ -126,9 +118,7 @@ class WorkerEngines(Engines):
         return self.pool
 
     def workers(self, backend: Backend) -> int:
-        """How many there would be; 0 where this process answers itself."""
-        engine = self(backend)
-        return engine.crew.size() if isinstance(engine, Pool) else 0
+        return self(backend).crew.size()
 
     def _spec(self, backend: Backend) -> ModelSpec:
         if backend.abilities.costly:

@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from stereometer.core.errors import DataError, UsageError
 from stereometer.core.files import read_json, write_json
+from stereometer.core.options import verb
 from stereometer.core.runs.cache import VERSION, Cache, Stored, checksum_of
 from stereometer.core.runs.execute import Engines
 from stereometer.core.runs.progress import watch
@@ -25,6 +26,7 @@ from stereometer.core.runs.runner import Tally, computed
 from stereometer.core.types import Asking, Item, Job, digest_of
 from stereometer.core.types.document import Document
 from stereometer.core.types.results import Results
+from stereometer.core.types.shown import Told
 
 SCHEMA = "shard@1"
 HOME = Path("stereometer-shards")
@@ -50,8 +52,19 @@ class Part:
         return [item for at, item in enumerate(items) if (at // block) % self.of == self.number - 1]
 
     def ask(self, jobs: Iterable[Job], out: Path | None, engines: Engines) -> AskedPart:
-        asked = AskedPart()
-        asked.shard, asked.tally = ask_part(jobs, self, out, engines)
+        """Asks this part of every job; what was answered before is not asked again."""
+        shard = Shard((out or HOME) / f"{self.name}.json", self)
+        asked, plans = AskedPart(shard), list[dict[str, Any]]()
+        with Cache(shard.answers, cap=UNBOUNDED, alone=True) as cache:
+            for job in jobs:
+                plans.append(dict(job.plan))
+                if isinstance(job.source, Asking):
+                    asking = replace(job.source, items=self.items(job.source.items))
+                    engine = engines(asking.backend)
+                    with watch(f"{job.title}, {self.name}") as progress:
+                        deque(computed(asking, engine, cache, asked.tally, progress), maxlen=0)
+        record = {"schema": SCHEMA, "shard": self.number, "of": self.of, "plans": plans}
+        write_json(shard.path, record | {"asked": asdict(asked.tally)})
         return asked
 
 
@@ -73,7 +86,7 @@ class Shard:
 
     path: Path
     part: Part
-    plans: tuple[dict[str, Any], ...]
+    plans: tuple[dict[str, Any], ...] = ()
 
     @property
     def answers(self) -> Path:
@@ -83,8 +96,9 @@ class Shard:
 class AskedPart(Results):
     """What one part of many gives: no result, but answers for `cache merge`."""
 
-    shard: Shard
-    tally: Tally
+    def __init__(self, shard: Shard) -> None:
+        super().__init__()
+        self.shard, self.tally = shard, Tally()
 
     @property
     def remarks(self) -> list[str]:
@@ -99,30 +113,6 @@ class AskedPart(Results):
         counts = {name: asdict(self.tally)[name] for name in ("items", "distinct", "from_cache")}
         part = {"shard": self.shard.part.number, "of": self.shard.part.of}
         return {"schema": "asked-shard@1", **part, **counts, "path": str(self.shard.answers)}
-
-
-def ask_part(
-    jobs: Iterable[Job], part: Part, out: Path | None, engines: Engines
-) -> tuple[Shard, Tally]:
-    """Asks one part of every job; what was answered before is not asked again."""
-    place = out or HOME
-    tally = Tally()
-    plans: list[dict[str, Any]] = []
-    shard = Shard(place / f"{part.name}.json", part, ())
-    with Cache(shard.answers, cap=UNBOUNDED, alone=True) as cache:
-        for job in jobs:
-            plans.append(dict(job.plan))
-            if isinstance(job.source, Asking):
-                asking = replace(job.source, items=part.items(job.source.items))
-                engine = engines(asking.backend)
-                with watch(f"{job.title}, {part.name}") as progress:
-                    deque(computed(asking, engine, cache, tally, progress), maxlen=0)
-    record = {"schema": SCHEMA, "shard": part.number, "of": part.of, "plans": plans}
-    write_json(shard.path, record | {"asked": asdict(tally)})
-    return replace(shard, plans=tuple(plans)), tally
-
-
-# ----------------------------------------------------------------------------------------- merging
 
 
 @dataclass(frozen=True)
@@ -151,7 +141,15 @@ class Merged(Document):
         return [*said, "Run the same command without --shard for the results."]
 
 
-def merge(paths: Sequence[Path], cache: Cache) -> Merged:
+@verb
+def merge(*shards: Annotated[str | Path, "Folders or files that `run --shard K/N` wrote."]) -> Told:
+    """Take in the answers of the parts of a run, made with --shard."""
+    with Cache() as cache:
+        merged = merge_into(cache, [Path(shard) for shard in shards])
+    return Told(*merged.remarks, **merged.as_json())
+
+
+def merge_into(cache: Cache, paths: Sequence[Path]) -> Merged:
     """Answers of parts of one run into the cache; nothing is written unless all belong together."""
     shards = [load(file) for path in paths for file in _records(path)]
     _check_together(shards)

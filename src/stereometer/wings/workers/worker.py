@@ -74,9 +74,6 @@ def opened(spec: ModelSpec) -> Worker | Failed:
         return failure(error)
 
 
-# --------------------------------------------------------------------------- the main program
-
-
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
     ears, mouth = os.fdopen(_taken(0), "rb"), os.fdopen(_taken(1), "wb")

@@ -161,9 +161,6 @@ def repeated(person: Respondent) -> str:
     return person.lot("repeat").choice(person.units[:-1] or person.units)
 
 
-# -------------------------------------------------------------------------------------------- pages
-
-
 def _label(study: Study, person: Respondent, group: str) -> str:
     label = study.cached(read_groups)[group]
     return study.texts(person.language).name(label)
@@ -225,9 +222,6 @@ def _trait_check(study: Study, person: Respondent, group: str) -> Page:
     ]
     shown = {"about": _label(study, person, group)}
     return Page("check-traits", "questions.html", Form(fields), None, shown)
-
-
-# ------------------------------------------------------------------------------------------- checks
 
 
 def _named(study: Study, options: GroupSurveyOptions, person: Respondent) -> bool:
