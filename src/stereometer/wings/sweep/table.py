@@ -253,9 +253,8 @@ def by_model(runs: Sequence[Run]) -> Mapping[tuple[str, str], list[RunOfWay]]:
 def _told_apart(runs: Sequence[RunOfWay]) -> list[RunOfWay]:
     """A choice of the asking that all have in common tells nothing apart."""
     ways = [run.way for run in runs if run.way.wording]
-    untold = {
-        name: "" for name in ("form", "thinking") if len({getattr(w, name) for w in ways}) < 2
-    }
+    alike = (name for name in ("form", "thinking") if len({getattr(w, name) for w in ways}) < 2)
+    untold: dict[str, Any] = dict.fromkeys(alike, "")
     return [replace(run, way=replace(run.way, **untold)) for run in runs]
 
 
