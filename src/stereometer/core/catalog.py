@@ -148,14 +148,14 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "openmetrics": ".wings.exports.outcomes:openmetrics",
     },
     "exporter": {
-        "csv": ".wings.exports.flat:CSV",
-        "metrics": ".wings.exports.flat:METRICS",
-        "eee": ".wings.exports.eee:EXPORTER",
-        "inspect": ".wings.exports.inspect:EXPORTER",
-        "lm-eval": ".wings.exports.lm_eval:EXPORTER",
-        "hub": ".wings.exports.hub:EXPORTER",
-        "model-card": ".wings.exports.model_card:EXPORTER",
-        "figures": ".wings.exports.figures:EXPORTER",
+        "csv": ".wings.exports.flat:estimates",
+        "metrics": ".wings.exports.flat:metrics",
+        "eee": ".wings.exports.eee:write",
+        "inspect": ".wings.exports.inspect:write",
+        "lm-eval": ".wings.exports.lm_eval:write",
+        "hub": ".wings.exports.hub:write",
+        "model-card": ".wings.exports.model_card:write",
+        "figures": ".wings.exports.figures:write",
     },
     # The room whose `commands.toml` declares it, in the order of `stereometer --help`.
     "command": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,6 @@ def test_an_unknown_exporter_is_refused_with_the_known_ones(runs: Path, tmp_path
     assert_refused(call("export", "csv", tmp_path / "none", "-o", tmp_path), 4, "There is no")
 
 
-def test_every_exporter_bears_its_name() -> None:
+def test_every_exporter_takes_runs_and_a_folder() -> None:
     for name in catalog.names("exporter"):
-        assert catalog.find("exporter", name).name == name
+        assert list(signature(catalog.find("exporter", name)).parameters)[:2] == ["runs", "folder"]

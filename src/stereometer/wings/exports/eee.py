@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 from uuid import UUID
@@ -27,42 +26,33 @@ NO_END = "Neither end is best. Sort by the distance from the ideal, which has an
 CAT, UNRELATED = "cat", "unrelated"
 
 
-@dataclass(frozen=True)
-class EveryEvalEver:
-    name: str = "eee"
-    with_items: bool = False
+def write(runs: Sequence[Run], folder: Path, items: bool = False) -> list[Path]:
+    return [path for run in runs for path in _write(run, folder, items)]
 
-    def itemised(self) -> EveryEvalEver:
-        return EveryEvalEver(with_items=True)
 
-    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        return [path for run in runs for path in self._write(run, folder)]
-
-    def _write(self, run: Run, folder: Path) -> Iterator[Path]:
-        result, place = run.result, _place(run)
-        aggregate = _aggregate(run, str(int(time.time())))
-        samples = place.with_name(f"{place.stem}_samples.jsonl")
-        if self.with_items and (rows := list(_samples(run, aggregate))):
-            with replacing(folder / samples) as file:
-                file.writelines(to_json(row, indent=None) + "\n" for row in rows)
-            yield folder / samples
-            aggregate["detailed_evaluation_results"] = {
-                "format": "jsonl",
-                "file_path": str(samples),
-                "hash_algorithm": "sha256",
-                "checksum": digest_of_file(folder / samples),
-                "total_rows": len(rows),
-                "additional_details": {"is_correct": IS_CORRECT, "variant": result.variant},
-            }
-        write_json(folder / place, aggregate)
-        yield folder / place
+def _write(run: Run, folder: Path, items: bool) -> Iterator[Path]:
+    place, aggregate = _place(run), _aggregate(run, str(int(time.time())))
+    samples = place.with_name(f"{place.stem}_samples.jsonl")
+    if items and (rows := list(_samples(run, aggregate))):
+        with replacing(folder / samples) as file:
+            file.writelines(to_json(row, indent=None) + "\n" for row in rows)
+        yield folder / samples
+        aggregate["detailed_evaluation_results"] = {
+            "format": "jsonl",
+            "file_path": str(samples),
+            "hash_algorithm": "sha256",
+            "checksum": digest_of_file(folder / samples),
+            "total_rows": len(rows),
+            "additional_details": {"is_correct": IS_CORRECT, "variant": run.result.variant},
+        }
+    write_json(folder / place, aggregate)
+    yield folder / place
 
 
 def _place(run: Run) -> PurePosixPath:
     """`data/<collection>/<developer>/<model>/<uuid4>.json`."""
-    result = run.result
-    developer, _, model = _model_id(result).rpartition("/")
-    parts = (result.benchmark, developer, model)
+    developer, _, model = _model_id(run.result).rpartition("/")
+    parts = (run.result.benchmark, developer, model)
     name = UUID(bytes=bytes.fromhex(metadata.identity(run)[:32]), version=4)
     return PurePosixPath("data", *map(folder_name, parts), f"{name}.json")
 
@@ -74,7 +64,9 @@ def _model_id(result: Result) -> str:
 
 
 def _aggregate(run: Run, now: str) -> dict[str, Any]:
-    result = run.result
+    result, card = run.result, run.result.model_card
+    made = {"deployment_type": UNKNOWN, "model_availability": UNKNOWN}
+    made |= {key: str(card.get(key, "")) for key in ("family", "backend", "digest", "dtype")}
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": f"{result.benchmark}/{_model_id(result)}/{now}",
@@ -92,36 +84,29 @@ def _aggregate(run: Run, now: str) -> dict[str, Any]:
             "version": result.versions.get("stereometer", UNKNOWN),
             "additional_details": metadata.tags(result),
         },
-        "model_info": _model_info(result),
-        "evaluation_results": [
-            entry for row in shown(result) for entry in _entries(result, row, run)
-        ],
+        "model_info": {"name": result.model, "id": _model_id(result), "additional_details": made},
+        "evaluation_results": [entry for row in shown(result) for entry in _entries(run, row)],
     }
 
 
-def _model_info(result: Result) -> dict[str, Any]:
-    card = result.model_card
-    stated = {key: str(card.get(key, "")) for key in ("family", "backend", "digest", "dtype")}
-    kind = {"deployment_type": UNKNOWN, "model_availability": UNKNOWN}
-    return {"name": result.model, "id": _model_id(result), "additional_details": kind | stated}
-
-
-def _entries(result: Result, row: Estimate, run: Run) -> Iterator[dict[str, Any]]:
+def _entries(run: Run, row: Estimate) -> Iterator[dict[str, Any]]:
     """What may be sorted; after a distance the value itself."""
     number = metadata.ranked(row)
     if number is None or row.value is None:
         return
-    created = str(int(metadata.made_at(run).timestamp()))
-    yield _entry(result, row, number, {}, created)
+    yield _entry(run, row, number, {})
     if number.lower_is_better:
         whole = metadata.Ranked(row.name, row.value, row.low, row.high, False)
-        yield _entry(result, row, whole, {"metric_parameters": {"ideal": row.ideal}}, created)
+        yield _entry(run, row, whole, {"metric_parameters": {"ideal": row.ideal}})
 
 
 def _entry(
-    result: Result, row: Estimate, number: metadata.Ranked, more: Mapping[str, Any], created: str
+    run: Run, row: Estimate, number: metadata.Ranked, more: Mapping[str, Any]
 ) -> dict[str, Any]:
+    result = run.result
     declared = catalog.shape(result.kind).metric(row.name, row.ideal)
+    known = ("title", "digest", "items", "licence", "language", "citation", "as_released")
+    about = {key: str(result.data[key]) for key in known if key in result.data}
     config = {
         "evaluation_description": declared.about or declared.label,
         "metric_id": f"stereometer.{result.kind}.{number.name}",
@@ -135,8 +120,12 @@ def _entry(
     return {
         "evaluation_result_id": f"{number.name}{metadata.placed(row)}",
         "evaluation_name": f"{result.benchmark}{metadata.placed(row)}",
-        "source_data": _source(result),
-        "evaluation_timestamp": created,
+        "source_data": {
+            "dataset_name": result.benchmark,
+            "source_type": "other",
+            "additional_details": about,
+        },
+        "evaluation_timestamp": str(int(metadata.made_at(run).timestamp())),
         "metric_config": config,
         "score_details": _score(result, row, number),
     }
@@ -166,12 +155,6 @@ def _score(result: Result, row: Estimate, number: metadata.Ranked) -> dict[str, 
     return {"score": number.value, "details": metadata.details(row), "uncertainty": uncertainty}
 
 
-def _source(result: Result) -> dict[str, Any]:
-    known = ("title", "digest", "items", "licence", "language", "citation", "as_released")
-    about = {key: str(result.data[key]) for key in known if key in result.data}
-    return {"dataset_name": result.benchmark, "source_type": "other", "additional_details": about}
-
-
 # ------------------------------------------------------------------------------------------- items
 
 IS_CORRECT = (
@@ -191,7 +174,8 @@ def _samples(run: Run, aggregate: Mapping[str, Any]) -> Iterator[dict[str, Any]]
 
 
 def _sample(score: Score, result: Result, aggregate: Mapping[str, Any]) -> dict[str, Any]:
-    beaten = [value > score.values[UNRELATED] for name, value in _meaningful(score)]
+    meaningful = [name for name in score.values if name != UNRELATED]
+    beaten = [score.values[name] > score.values[UNRELATED] for name in meaningful]
     first = max(score.values, key=lambda name: score.values[name])
     return {
         "schema_version": f"instance_level_eval_{SCHEMA_VERSION}",
@@ -203,7 +187,7 @@ def _sample(score: Score, result: Result, aggregate: Mapping[str, Any]) -> dict[
         "interaction_type": "single_turn",
         "input": {
             "raw": score.texts["context"],
-            "reference": [score.texts[name] for name, _ in _meaningful(score)],
+            "reference": [score.texts[name] for name in meaningful],
             "choices": [score.texts[name] for name in score.values],
         },
         "output": {"raw": [to_json(dict(score.values), indent=None)]},
@@ -222,10 +206,3 @@ def _sample(score: Score, result: Result, aggregate: Mapping[str, Any]) -> dict[
             **{f"score.{name}": repr(value) for name, value in score.values.items()},
         },
     }
-
-
-def _meaningful(score: Score) -> list[tuple[str, float]]:
-    return [(name, value) for name, value in score.values.items() if name != UNRELATED]
-
-
-EXPORTER = EveryEvalEver()

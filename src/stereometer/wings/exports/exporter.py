@@ -1,42 +1,28 @@
 """The seam: what writes stored runs in one format, and the verb that finds it by name.
 
 The catalog names exporters under `exporter`; other packages add theirs as entry points in the group
-`stereometer.exporters`. An exporter gets runs: results, their folders and their scores, which it
-reads one by one (`run.read()`). Texts of hidden items are in none of them, their terms not in the
-results: an exporter must not read them from anywhere else. It says what `metadata.measured` says,
-items used and asked, and the notes of the result.
+`stereometer.exporters`. An exporter is a function of runs and a folder: it writes into the folder,
+made where it is missing, and returns the files written. One that takes `items` can also write those
+whose texts the run holds.
+
+Runs are results, their folders and their scores, read one by one (`run.read()`). Texts of hidden
+items are in none of them, their terms not in the results: an exporter must not read them from
+anywhere else. It says what `metadata.measured` says, items used and asked, and the notes of the
+result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated
 
 from stereometer.core import catalog
 from stereometer.core.errors import UsageError
 from stereometer.core.options import Option, verb
-from stereometer.core.runs.stored import Run, runs_of, shareable
+from stereometer.core.runs.stored import runs_of, shareable
 from stereometer.core.types.shown import Told
-
-
-class Exporter(Protocol):
-    """Writes results in one format."""
-
-    @property
-    def name(self) -> str: ...
-
-    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        """Writes into the folder, made where it is missing, and returns the files written."""
-        ...
-
-
-@runtime_checkable
-class Itemised(Protocol):
-    """An exporter that can also write items: those whose texts the run holds."""
-
-    def itemised(self) -> Exporter: ...
-
 
 FEW = 8
 """More files than these are counted, not named; --json names all."""
@@ -66,11 +52,10 @@ def export_runs(
     name: str, paths: Sequence[str | Path], folder: str | Path, *, items: bool = False
 ) -> list[Path]:
     """Stored runs, or folders of them, written by the exporter of this name."""
-    exporter: Exporter = catalog.find("exporter", name)
-    if items:
-        if not isinstance(exporter, Itemised):
-            raise UsageError(
-                f"{name} holds no items. Only formats with a place for them do. Leave out --items."
-            )
-        exporter = exporter.itemised()
-    return exporter.write([shareable(run) for run in runs_of(paths)], Path(folder))
+    exporter: Callable[..., list[Path]] = catalog.find("exporter", name)
+    if items and "items" not in signature(exporter).parameters:
+        raise UsageError(
+            f"{name} holds no items. Only formats with a place for them do. Leave out --items."
+        )
+    runs = [shareable(run) for run in runs_of(paths)]
+    return exporter(runs, Path(folder), **({"items": True} if items else {}))

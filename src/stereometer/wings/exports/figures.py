@@ -10,7 +10,7 @@ import csv
 import json
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import pairwise
@@ -22,12 +22,13 @@ from stereometer.core.files import read_lines, replacing, replacing_folder, writ
 from stereometer.core.runs.stored import Run
 from stereometer.core.show import numbers
 from stereometer.core.show.figure import Spec
-from stereometer.core.show.table import Table, text
+from stereometer.core.show.table import Table
 from stereometer.report.attachments import ShownNames
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.load import grouped
 from stereometer.report.page import PageSection, asset, libraries, safe_json, script
 from stereometer.report.system_facts import shipped_facts
+from stereometer.report.tables import tabled
 from stereometer.wings.exports.markdown import one_cell, table_lines
 from stereometer.wings.exports.metadata import measured
 
@@ -40,32 +41,30 @@ LOOKS = frozenset(("colour", "fill", "shape", "tint", "dot", "tip", "dx", "dy"))
 """What rows say of the drawing and not of the numbers."""
 
 
-class Figures:
-    name = "figures"
+def write(runs: Sequence[Run], folder: Path) -> list[Path]:
+    """The folder as a whole: no file of an earlier export stays among the new ones."""
+    _check_place(folder)
+    with replacing_folder(folder) as part:
+        files = _write(runs, part)
+    return [folder / file.name for file in files]
 
-    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        """The folder as a whole: no file of an earlier export stays among the new ones."""
-        _check_place(folder)
-        with replacing_folder(folder) as part:
-            files = self._write(runs, part)
-        return [folder / file.name for file in files]
 
-    def _write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        groups, names = grouped(runs, shipped_facts()), ShownNames()
-        views = [PageSection(section, group, names=names) for section, group in groups]
-        figures = [figure for each in views for figure in (*each.glance, *each.figures)]
-        charts = [(figure.title, chart) for figure in figures for chart in figure.charts]
-        tables = [named for view in views for named in _tables(view)]
-        specs = {chart.file: sized(chart.spec) for _, chart in charts}
-        rows = [(chart.file, title, chart.description) for title, chart in charts]
-        rows += [(name, title, table.caption) for name, title, table in tables]
-        return [
-            *_table(folder / INDEX, _texts(HEADS, rows)),
-            *_table(folder / RUNS, _texts(ABOUT, map(_about, runs))),
-            *(path for name, _, table in tables for path in _table(folder / name, table)),
-            *(path for name, spec in specs.items() for path in _data(name, spec, folder)),
-            *_pictures(specs, folder),
-        ]
+def _write(runs: Sequence[Run], folder: Path) -> list[Path]:
+    groups, names = grouped(runs, shipped_facts()), ShownNames()
+    views = [PageSection(section, group, names=names) for section, group in groups]
+    figures = [figure for each in views for figure in (*each.glance, *each.figures)]
+    charts = [(figure.title, chart) for figure in figures for chart in figure.charts]
+    tables = [named for view in views for named in _tables(view)]
+    specs = {chart.file: sized(chart.spec) for _, chart in charts}
+    rows = [(chart.file, title, chart.description) for title, chart in charts]
+    rows += [(name, title, table.caption) for name, title, table in tables]
+    return [
+        *_table(folder / INDEX, tabled(HEADS, rows, "")),
+        *_table(folder / RUNS, tabled(ABOUT, map(_about, runs), "")),
+        *(path for name, _, table in tables for path in _table(folder / name, table)),
+        *(path for name, spec in specs.items() for path in _data(name, spec, folder)),
+        *_pictures(specs, folder),
+    ]
 
 
 def _check_place(folder: Path) -> None:
@@ -120,10 +119,6 @@ def _csv(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Path
 # ------------------------------------------------------------------------------------------ tables
 
 
-def _texts(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    return Table(tuple(map(text, head)), tuple(tuple(map(text, row)) for row in rows))
-
-
 def _tables(view: PageSection) -> Iterator[tuple[str, str, Table]]:
     own = [("", table) for table in view.view.tables]
     own += [(figure.title, table) for figure in view.figures for table in figure.tables]
@@ -159,9 +154,6 @@ def _pictures(specs: Mapping[str, Spec], folder: Path) -> Iterator[Path]:
         for ending, content in printed(svg).items():
             path.with_name(f"{name}.{ending}").write_bytes(content)
             yield path.with_name(f"{name}.{ending}")
-
-
-EXPORTER = Figures()
 
 
 IDS = re.compile(r"""(?<=["#])(clip|gradient_)\d+(?=[")])""")

@@ -16,47 +16,36 @@ FIRST = ("run", "benchmark", "measure", "variant", "model", "limit", "of", "data
 OWN = tuple(field.name for field in fields(Estimate) if field.name not in ("name", "slice"))
 
 
-class Csv:
+def estimates(runs: Sequence[Run], folder: Path) -> list[Path]:
     """The columns of `Result.rows()` beside what its run says of all of them; slices have a column
     each, empty where an estimate does not fix them."""
-
-    name = "csv"
-
-    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        slices = dict.fromkeys(
-            name for run in runs for estimate in run.result.estimates for name in estimate.slice
-        )
-        path = folder / "estimates.csv"
-        with replacing(path) as file:
-            columns = (*FIRST, *slices, *OWN, "notes")
-            table = csv.DictWriter(file, columns, lineterminator="\n")
-            table.writeheader()
-            for run in runs:
-                known = tags(run.result)
-                stated = {name: known[name] for name in ("limit", "of", "data_digest")}
-                about = {"run": run.folder.name, **stated, "notes": " ".join(run.result.notes)}
-                table.writerows(about | row for row in run.result.rows())
-        return [path]
+    slices = dict.fromkeys(
+        name for run in runs for estimate in run.result.estimates for name in estimate.slice
+    )
+    path = folder / "estimates.csv"
+    with replacing(path) as file:
+        columns = (*FIRST, *slices, *OWN, "notes")
+        table = csv.DictWriter(file, columns, lineterminator="\n")
+        table.writeheader()
+        for run in runs:
+            known = tags(run.result)
+            stated = {name: known[name] for name in ("limit", "of", "data_digest")}
+            about = {"run": run.folder.name, **stated, "notes": " ".join(run.result.notes)}
+            table.writerows(about | row for row in run.result.rows())
+    return [path]
 
 
-class Metrics:
+def metrics(runs: Sequence[Run], folder: Path) -> list[Path]:
     """`Result.metrics()` of every run, slices included, and its tags, by its folder's name."""
-
-    name = "metrics"
-
-    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        path = folder / "metrics.json"
-        records = [
-            {
-                "run": run.folder.name,
-                "tags": tags(run.result),
-                "notes": list(run.result.notes),
-                "metrics": run.result.metrics(slices=True),
-            }
-            for run in runs
-        ]
-        write_json(path, records)
-        return [path]
-
-
-CSV, METRICS = Csv(), Metrics()
+    path = folder / "metrics.json"
+    records = [
+        {
+            "run": run.folder.name,
+            "tags": tags(run.result),
+            "notes": list(run.result.notes),
+            "metrics": run.result.metrics(slices=True),
+        }
+        for run in runs
+    ]
+    write_json(path, records)
+    return [path]

@@ -22,18 +22,15 @@ LOG = logging.getLogger("stereometer")
 DIGITS = 4
 
 
-class Hub:
-    name = "hub"
-
-    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        models: dict[str, list[Run]] = {}
-        for run in _publishable(runs):
-            models.setdefault(run.result.model, []).append(run)
-        return [
-            path
-            for model, own in models.items()
-            for path in _of_model(model, own, folder / folder_name(model))
-        ]
+def write(runs: Sequence[Run], folder: Path) -> list[Path]:
+    models: dict[str, list[Run]] = {}
+    for run in _publishable(runs):
+        models.setdefault(run.result.model, []).append(run)
+    return [
+        path
+        for model, own in models.items()
+        for path in _of_model(model, own, folder / folder_name(model))
+    ]
 
 
 def _publishable(runs: Sequence[Run]) -> list[Run]:
@@ -52,10 +49,8 @@ def _publishable(runs: Sequence[Run]) -> list[Run]:
 
 
 def _of_model(model: str, own: Sequence[Run], folder: Path) -> Iterator[Path]:
-    indexed = [_index_entry(run.result) for run in own]
-    block = {
-        "model-index": [{"name": model, "results": [row for row in indexed if row["metrics"]]}]
-    }
+    indexed = [row for run in own if (row := _index_entry(run.result))["metrics"]]
+    block = {"model-index": [{"name": model, "results": indexed}]}
     yield _yaml(folder / "model-index.yaml", block)
     entries: dict[str, list[dict[str, Any]]] = {}
     for run in own:
@@ -112,12 +107,8 @@ def _metrics(row: Estimate) -> Iterator[dict[str, Any]]:
     if away:
         ends |= {row.name: row.value, f"{row.name}_low": row.low, f"{row.name}_high": row.high}
     rounded = {key: None if end is None else round(end, DIGITS) for key, end in ends.items()}
-    yield {
-        "type": kind,
-        "value": round(number.value, DIGITS),
-        "name": name,
-        "args": rounded | metadata.details(row),
-    }
+    value, args = round(number.value, DIGITS), rounded | metadata.details(row)
+    yield {"type": kind, "value": value, "name": name, "args": args}
 
 
 # -------------------------------------------------------------------------------------------- YAML
@@ -143,6 +134,3 @@ def _lines(value: object) -> Iterator[str]:
             yield from (f"  {text}" for text in rest)
         else:
             yield f"{head} {to_json(inner, indent=None)}"
-
-
-EXPORTER = Hub()

@@ -7,7 +7,6 @@ has what `read_eval_log`, the reading of headers and `bundle_log_dir` ask for (i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,34 +19,27 @@ from stereometer.wings.exports import metadata
 LOG_VERSION = 2
 
 
-@dataclass(frozen=True)
-class Inspect:
-    name: str = "inspect"
-    with_items: bool = False
+def write(runs: Sequence[Run], folder: Path, items: bool = False) -> list[Path]:
+    return [_write(run, folder, items) for run in runs]
 
-    def itemised(self) -> Inspect:
-        return Inspect(with_items=True)
 
-    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        return [self._write(run, folder) for run in runs]
-
-    def _write(self, run: Run, folder: Path) -> Path:
-        result, created = run.result, metadata.made_at(run)
-        id_ = metadata.identity(run)[:22]
-        task = folder_name(result.benchmark, result.measured_by.name)
-        path = folder / f"{created:%Y-%m-%dT%H-%M-%S+00-00}_{task.replace('_', '-')}_{id_}.json"
-        log = {
-            "version": LOG_VERSION,
-            "status": "success",
-            "eval": _eval(result, task, id_, created.isoformat()),
-            "plan": {},
-            "results": _results(result),
-            "stats": {"started_at": created.isoformat(), "completed_at": created.isoformat()},
-        }
-        if self.with_items and run.has_scores:
-            log["samples"] = list(_samples(run.read()))
-        write_json(path, log)
-        return path
+def _write(run: Run, folder: Path, items: bool) -> Path:
+    result, created = run.result, metadata.made_at(run)
+    id_ = metadata.identity(run)[:22]
+    task = folder_name(result.benchmark, result.measured_by.name)
+    path = folder / f"{created:%Y-%m-%dT%H-%M-%S+00-00}_{task.replace('_', '-')}_{id_}.json"
+    log = {
+        "version": LOG_VERSION,
+        "status": "success",
+        "eval": _eval(result, task, id_, created.isoformat()),
+        "plan": {},
+        "results": _results(result),
+        "stats": {"started_at": created.isoformat(), "completed_at": created.isoformat()},
+    }
+    if items and run.has_scores:
+        log["samples"] = list(_samples(run.read()))
+    write_json(path, log)
+    return path
 
 
 def _eval(result: Result, task: str, id_: str, created: str) -> dict[str, Any]:
@@ -67,21 +59,16 @@ def _eval(result: Result, task: str, id_: str, created: str) -> dict[str, Any]:
 
 
 def _results(result: Result) -> dict[str, Any]:
-    metrics = {entry["name"]: entry for row in _headline_first(result) for entry in _metrics(row)}
-    overall = next(row for row in _headline_first(result))
+    first = metadata.headline(result)
+    # The number that stands for the result, then overall values, then slices.
+    rows = sorted(shown(result), key=lambda row: (row != first, len(row.slice)))
     scorer = {
         "name": result.measure,
         "scorer": result.measure,
         "params": {"variant": result.variant},
-        "metrics": metrics,
+        "metrics": {entry["name"]: entry for row in rows for entry in _metrics(row)},
     }
-    return {"total_samples": overall.asked, "completed_samples": overall.n, "scores": [scorer]}
-
-
-def _headline_first(result: Result) -> list[Estimate]:
-    """The number that stands for the result, then overall values, then slices."""
-    first = metadata.headline(result)
-    return sorted(shown(result), key=lambda row: (row != first, len(row.slice)))
+    return {"total_samples": rows[0].asked, "completed_samples": rows[0].n, "scores": [scorer]}
 
 
 def _metrics(row: Estimate) -> Iterator[dict[str, Any]]:
@@ -116,6 +103,3 @@ def _samples(scores: Iterable[Score]) -> Iterator[dict[str, Any]]:
                     "answers": [dict(answer) for answer in score.answers],
                 },
             }
-
-
-EXPORTER = Inspect()

@@ -185,14 +185,10 @@ def _score(
     asking: types.Asking, item: types.Item, answers: Mapping[str, Sequence[str]]
 ) -> types.Score:
     try:
-        plan = asking.measure.plan(item)
-        exchanged = {
-            name: [
-                (request, types.Answer((), text))
-                for request, text in zip(requests, answers[name], strict=True)
-            ]
-            for name, requests in plan.items()
-        }
+        exchanged = {}
+        for name, requests in asking.measure.plan(item).items():
+            texts = (types.Answer((), text) for text in answers[name])
+            exchanged[name] = list(zip(requests, texts, strict=True))
         return asking.measure.score(item, exchanged)
     except types.Skip as skip:
         return types.Score(item.id, item.slices, {}, skip.reason, item.texts)

@@ -10,8 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from string import Template
@@ -34,22 +33,18 @@ KIND, TASK = "cat", "intrasentence"
 HIDDEN, ACROSS = "their texts are not stored", "they are across sentences"
 
 
-@dataclass(frozen=True)
-class LmEval:
-    name: str = "lm-eval"
-
-    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        """Runs on the same items give one task."""
-        cats = [each for each in runs if each.result.kind == KIND]
-        by_task = {_task(each.result): each for each in reversed(cats)}
-        if not by_task:
-            raise UsageError(
-                "None of these runs is on context association tests. lm-eval has tasks of its own "
-                "for pairs. Name a run on stereoset, starter or CATs of your own."
-            )
-        if others := len(runs) - len(cats):
-            LOG.warning("Left out: %d of these runs, not on context association tests.", others)
-        return [file for run in by_task.values() for file in _write(run, folder)]
+def write(runs: Sequence[Run], folder: Path) -> list[Path]:
+    """Runs on the same items give one task."""
+    cats = [each for each in runs if each.result.kind == KIND]
+    by_task = {_task(each.result): each for each in reversed(cats)}
+    if not by_task:
+        raise UsageError(
+            "None of these runs is on context association tests. lm-eval has tasks of its own for "
+            "pairs. Name a run on stereoset, starter or CATs of your own."
+        )
+    if others := len(runs) - len(cats):
+        LOG.warning("Left out: %d of these runs, not on context association tests.", others)
+    return [file for run in by_task.values() for file in _write(run, folder)]
 
 
 def _task(result: Result) -> str:
@@ -61,7 +56,12 @@ def _task(result: Result) -> str:
 
 def _write(run: Run, folder: Path) -> Iterator[Path]:
     name, left = _task(run.result), Counter[str]()
-    rows = list(_rows(run.read(), left))
+    rows = []
+    for score in run.read():
+        try:
+            rows.append(_row(score))
+        except Skip as skip:
+            left[skip.reason] += 1
     if not rows:
         raise UsageError(
             f"No item of {run.folder.name} can be asked this way: {_counts(left)}. Export a "
@@ -87,16 +87,8 @@ def _write(run: Run, folder: Path) -> Iterator[Path]:
         yield folder / name / file
 
 
-def _rows(scores: Iterable[Score], left: Counter[str]) -> Iterator[dict[str, Any]]:
-    """Documents of the task; `left` counts what is left out, by reason."""
-    for score in scores:
-        try:
-            yield _row(score)
-        except Skip as skip:
-            left[skip.reason] += 1
-
-
 def _row(score: Score) -> dict[str, Any]:
+    """A document of the task; raises Skip for an item that it leaves out."""
     if score.slices["task"] != TASK:
         raise Skip(ACROSS)
     if any(not score.texts.get(name) for name in ("context", *LABELS)):
@@ -129,6 +121,3 @@ def _readme(name: str, result: Result, items: int, left: Counter[str]) -> str:
         notes="\n".join(f"- {plain(note)}" for note in result.notes),
         benchmark=result.benchmark,
     )
-
-
-EXPORTER = LmEval()

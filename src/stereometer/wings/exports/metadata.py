@@ -49,6 +49,7 @@ def measured(result: Result) -> str:
 def tags(result: Result) -> dict[str, str]:
     """What makes two numbers comparable, all as text."""
     stopped = result.stopped  # how much was asked, where that depended on the scores
+    leading = _overall(result, catalog.shape(result.kind).leading(result).name)
     return {
         "benchmark": result.benchmark,
         "data_digest": str(result.data["digest"]),
@@ -63,17 +64,12 @@ def tags(result: Result) -> dict[str, str]:
         "statistics": str(result.statistics),
         "stereometer": result.versions.get("stereometer", "unknown"),
         **({"until_decided": f"{stopped['asked']} of {stopped['of']} items"} if stopped else {}),
-        **_verdict(result),
+        **({"verdict": f"{leading.name}: {numbers.verdict(leading)}"} if leading else {}),
     }
 
 
-def _verdict(result: Result) -> dict[str, str]:
-    """Of the metric that leads the result, overall."""
-    name = catalog.shape(result.kind).leading(result).name
-    for row in result.estimates:
-        if row.name == name and not row.slice:
-            return {"verdict": f"{name}: {numbers.verdict(row)}"}
-    return {}
+def _overall(result: Result, name: str) -> Estimate | None:
+    return next((row for row in result.estimates if row.name == name and not row.slice), None)
 
 
 def headlines(result: Result) -> list[Estimate]:
@@ -134,5 +130,4 @@ def ranked(estimate: Estimate) -> Ranked | None:
 def headline(result: Result) -> Estimate | None:
     """The overall value that stands for a result where there is room for one number."""
     shape = catalog.shape(result.kind)
-    name = shape.summary_metric or shape.leading(result).name
-    return next((row for row in result.estimates if row.name == name and not row.slice), None)
+    return _overall(result, shape.summary_metric or shape.leading(result).name)

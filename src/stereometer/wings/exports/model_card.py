@@ -20,15 +20,8 @@ from stereometer.report.page import environment
 from stereometer.wings.exports.markdown import code, one_line, plain, row
 from stereometer.wings.exports.metadata import headlines, measured, sample
 
-HEAD = (
-    "Benchmark",
-    "Measure",
-    "Metric",
-    "Ideal",
-    "Value, with its interval",
-    "Items used",
-    "Verdict",
-)
+COLUMNS = ("Benchmark", "Measure", "Metric", "Ideal")
+HEAD = (*COLUMNS, "Value, with its interval", "Items used", "Verdict")
 ASKED = ("computed", "constructed")
 """Scores that the commands `run` and `ask` make."""
 FENCE = "```"
@@ -36,25 +29,22 @@ MOST_ROWS = 24
 """Of the picture: more would not be read on a page."""
 
 
-class ModelCardExport:
-    name = "model-card"
-
-    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        models: dict[str, list[Result]] = {}
-        for run in runs:
-            models.setdefault(run.result.model, []).append(run.result)
-        return [path for model, own in models.items() for path in _of_model(model, own, folder)]
+def write(runs: Sequence[Run], folder: Path) -> list[Path]:
+    models: dict[str, list[Result]] = {}
+    for run in runs:
+        models.setdefault(run.result.model, []).append(run.result)
+    return [path for model, own in models.items() for path in _of_model(model, own, folder)]
 
 
 def _of_model(model: str, results: Sequence[Result], folder: Path) -> Iterator[Path]:
     stem = folder_name(model, "stereotypes")
-    drawn = folder / f"{stem}.svg"
+    drawn, page = folder / f"{stem}.svg", folder / f"{stem}.md"
     with replacing(drawn) as file:
         file.write(_draw(results))
     yield drawn
-    with replacing(folder / f"{stem}.md") as file:
+    with replacing(page) as file:
         file.writelines(f"{text}\n" for text in _lines(results, drawn.name))
-    yield folder / f"{stem}.md"
+    yield page
 
 
 def _draw(results: Sequence[Result]) -> str:
@@ -95,21 +85,19 @@ def _lines(results: Sequence[Result], picture_name: str) -> Iterator[str]:
     yield from (f"- {plain(text)}" for text in dict.fromkeys((*own, *GENERAL[:3])))
     yield from ("", "**How to repeat it**", "", FENCE)
     yield from (one_line(_command(result)) for result in results)
-    yield from (FENCE, "", *(f"- {_conditions(result)}" for result in results))
+    yield from (FENCE, "")
+    for result in results:
+        version, model = result.versions.get("stereometer", "unknown"), result.model_card["digest"]
+        measure = f"{result.benchmark}: {measured(result)}, model {model[:12]}"
+        yield f"- {code(f'{measure}, stereometer {version}')}"
 
 
 def _row(result: Result, estimate: Estimate) -> str:
     metric = catalog.shape(result.kind).metric(estimate.name, estimate.ideal)
-    cells = (
-        f"{result.benchmark}, {sample(result)}",
-        f"{result.measured_by.unversioned}, {result.variant}",
-        metric.label,
-        numbers.ideal(estimate),
-        numbers.both(estimate, metric.digits),
-        numbers.used(estimate),
-        numbers.verdict(estimate),
-    )
-    return row(cells)
+    measure = f"{result.measured_by.unversioned}, {result.variant}"
+    head = f"{result.benchmark}, {sample(result)}", measure, metric.label, numbers.ideal(estimate)
+    value = numbers.both(estimate, metric.digits)
+    return row((*head, value, numbers.used(estimate), numbers.verdict(estimate)))
 
 
 def _notes(results: Sequence[Result]) -> Iterator[str]:
@@ -166,16 +154,6 @@ def _stopping(bars: Sequence[str]) -> list[str]:
     return [*held, "--until-decided"]
 
 
-def _conditions(result: Result) -> str:
-    version = result.versions.get("stereometer", "unknown")
-    model = result.model_card["digest"][:12]
-    return code(f"{result.benchmark}: {measured(result)}, model {model}, stereometer {version}")
-
-
-EXPORTER = ModelCardExport()
-
-
-PACKAGE = "stereometer.wings.exports"
 LEFT, WIDTH = 190, 380
 """Of labels, and of the axis."""
 TICKS = 5
@@ -213,17 +191,14 @@ def picture(title: str, rows: Sequence[tuple[str, Estimate]]) -> str:
     is drawn where all rows have the same."""
     estimates = [row for _, row in rows]
     first, *others = {row.ideal for row in estimates} or {None}
-    return (
-        environment(PACKAGE)
-        .get_template("picture.svg.j2")
-        .render(
-            title=title,
-            spoken="; ".join(f"{label}: {numbers.spoken(row)}" for label, row in rows),
-            axis=axis_of(estimates),
-            ideal=None if others else first,
-            rows=[(label, row, fill_of(row)) for label, row in rows],
-            left=LEFT,
-            top=34,
-            step=26,
-        )
+    template = environment("stereometer.wings.exports").get_template("picture.svg.j2")
+    return template.render(
+        title=title,
+        spoken="; ".join(f"{label}: {numbers.spoken(row)}" for label, row in rows),
+        axis=axis_of(estimates),
+        ideal=None if others else first,
+        rows=[(label, row, fill_of(row)) for label, row in rows],
+        left=LEFT,
+        top=34,
+        step=26,
     )

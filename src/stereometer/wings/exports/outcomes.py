@@ -20,11 +20,10 @@ def junit(gate: Gate) -> str:
     is an error, so that no build passes over it."""
     missed, undecided = (str(len(gate.of(name))) for name in ("missed", "undecided"))
     tests = {"name": "stereometer gate", "tests": str(len(gate.judged)), "failures": missed}
-    suite = Element("testsuite", {**tests, "errors": undecided, "skipped": "0"})
+    suites = Element("testsuites")
+    suite = SubElement(suites, "testsuite", {**tests, "errors": undecided, "skipped": "0"})
     for judged in gate.judged:
         _add(suite, judged)
-    suites = Element("testsuites")
-    suites.append(suite)
     indent(suites)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suites, "unicode") + "\n"
 
@@ -48,20 +47,16 @@ NUMBERS = {
 
 def openmetrics(gate: Gate) -> str:
     """Values with intervals, and the outcome of every bar, for a time series."""
-    return "\n".join([*_numbers(gate), *_outcomes(gate), "# EOF"]) + "\n"
+    return "\n".join([*_metric_lines(gate), "# EOF"]) + "\n"
 
 
-def _numbers(gate: Gate) -> Iterator[str]:
+def _metric_lines(gate: Gate) -> Iterator[str]:
     for name, words in NUMBERS.items():
         yield f"# TYPE stereometer_{name} gauge"
         yield f"# HELP stereometer_{name} {words}"
         for judged in gate.judged:
-            number = getattr(judged, name)
-            if number is not None:
+            if (number := getattr(judged, name)) is not None:
                 yield f"stereometer_{name}{{{_labels(judged)}}} {number!r}"
-
-
-def _outcomes(gate: Gate) -> Iterator[str]:
     yield "# TYPE stereometer_bar stateset"
     yield "# HELP stereometer_bar Whether a bar is met, missed or undecided."
     for judged in gate.judged:
@@ -84,14 +79,11 @@ def summary(gate: Gate) -> str:
     """Markdown, as a build's summary page shows it."""
     counts = ", ".join(f"{len(gate.of(name))} {name}" for name in SIGNS)
     met = "A bar is met where the whole interval satisfies it."
-    rows = (
-        (
-            *(SIGNS[each.outcome], each.rule, each.seen),
-            *(f"{each.n:,} of {each.asked:,}", each.place, each.hint),
-        )
-        for each in gate.judged
-    )
-    table = Table(tuple(map(Cell, HEADS)), tuple(tuple(map(Cell, row)) for row in rows))
+    rows = []
+    for each in gate.judged:
+        bar = SIGNS[each.outcome], each.rule, each.seen, f"{each.n:,} of {each.asked:,}"
+        rows.append(tuple(map(Cell, (*bar, each.place, each.hint))))
+    table = Table(tuple(map(Cell, HEADS)), tuple(rows))
     said = line(f"{len(gate.judged)} bars: {counts}. {met}")
     view = View(f"stereometer gate: {gate.outcome}", parts=(said, table))
     return "\n".join([*lines(view), ""])

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from stereometer.core import catalog
 from stereometer.core.options import verb
+from stereometer.core.show.view import View, line, records
 from stereometer.core.types.backend import ForTesting
 from stereometer.core.types.shown import Shown
-from stereometer.wings.look import names_view as views
+
+MORE = {
+    "models": "also a folder, a .gguf file, org/name of a hub, server:URL#model or sentiment:MODEL",
+    "mitigation_methods": "cda with --dropout is the Dropout method",
+}
+"""What is said after the names of a kind."""
+TITLES = {
+    "testing_aids": "testing aids",
+    "settings": "settings of `ask`",
+    "mitigation_methods": "methods of `mitigate`",
+    "attributes": "attributes of `mitigate`",
+    "exporters": "formats of `export`",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,11 +35,50 @@ class EveryName(Shown):
     others: dict[str, list[str]]
     """By kind: models, baselines, settings ..."""
 
-    view = views.names
+    def view(self) -> View:
+        own = [_benchmark_row(each) for each in self.benchmarks if not each["origin"]]
+        packs = [_pack_row(each) for each in self.benchmarks if each["origin"]]
+        measures = [{"measure": row["name"], "paper": row["source"]} for row in self.measures]
+        others = (
+            line(
+                f": {', '.join(listed)}{f' ({MORE[kind]})' if kind in MORE else ''}",
+                bold=f"\n{TITLES.get(kind, kind)}",
+            )
+            for kind, listed in self.others.items()
+        )
+        tables = (*records(own, ("items", "title", "licence")), line(), *records(packs), line())
+        return View(parts=(*tables, *records(measures), *others))
 
     def as_json(self) -> dict[str, Any]:
         document = {"schema": "list@1", "benchmarks": self.benchmarks, "measures": self.measures}
         return document | self.others
+
+
+def _items(benchmark: Mapping[str, Any]) -> str:
+    return ", ".join(f"{count} {shape}" for shape, count in benchmark["items"].items())
+
+
+def _pack_row(benchmark: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "in other languages": benchmark["name"],
+        "language": benchmark["language"],
+        "origin": benchmark["origin"],
+        "items": _items(benchmark),
+        "tried": "yes" if benchmark["verified"] else "no",
+    }
+
+
+def _benchmark_row(benchmark: Mapping[str, Any]) -> dict[str, str]:
+    """The default is the first measure that a model can answer."""
+    defaults = (measures[0] for measures in benchmark["defaults"].values() if measures)
+    return {
+        "benchmark": benchmark["name"],
+        "title": benchmark["title"],
+        "items": _items(benchmark),
+        "default": ", ".join(defaults),
+        "like its paper": ", ".join(benchmark["like_paper"]),
+        "licence": benchmark["licence"],
+    }
 
 
 @verb

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Annotated, Any
 
 from stereometer.core.benchmarks.published import Value, aliases, system_of, values
 from stereometer.core.errors import UnknownName, respelled
 from stereometer.core.options import Option, verb
+from stereometer.core.show.table import Cell, Table, number, text
+from stereometer.core.show.view import View, aside, notes
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Tabular
-from stereometer.wings.look import published_view as views
 
 SCHEMA = "published@1"
 SHOWN = "`stereometer published` shows the tables there are."
+BESIDE = "Beside a result of the same items, measure and model (variant paper)"
+LISTED = "Only listed: of other items or another measure"
+LONG = 3
+"""More decimals than these are of a released file."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,7 +31,12 @@ class Listing(Tabular, Document):
     whole: bool = True
     """Whether values are printed, and not only which tables there are."""
 
-    view = views.listing
+    def view(self) -> View:
+        every = [list(part) for _, part in groupby(self.values, lambda value: value.table.id)]
+        if self.whole:
+            return View(parts=tuple(map(_values, every)))
+        tables = (_tables(every, BESIDE, True), _tables(every, LISTED, False))
+        return View(parts=(*tables, *aside("`stereometer published BENCHMARK` shows the values.")))
 
     @property
     def remarks(self) -> list[str]:
@@ -53,6 +64,45 @@ class Listing(Tabular, Document):
             head = by_table.setdefault(value.table.id, _table(value))
             head["values"].append(_fields(value))
         return {"schema": SCHEMA, "tables": list(by_table.values())}
+
+
+def _tables(every: Sequence[Sequence[Value]], title: str, compared: bool) -> Table:
+    """What there is, a line a table."""
+    rows = [
+        (text(table.benchmark), text(table.source), text(table.split), number(str(len(part))))
+        for part in every
+        if bool((table := part[0].table).data) is compared
+    ]
+    columns = (text("benchmark"), text("table"), text("of", spare=1), number("values"))
+    return Table(columns, tuple(rows), title)
+
+
+def _values(part: Sequence[Value]) -> View:
+    table = part[0].table
+    compared = "" if table.data else "never beside a result"
+    how = "; ".join(filter(None, (table.split, table.method, compared)))
+    lines = [table.note, *(f"{value.name}: {value.note}" for value in part if value.note)]
+    said = notes(filter(None, dict.fromkeys(lines)))
+    return View(table.source, parts=(*aside(how), _pivot(part), *said))
+
+
+def _pivot(part: Sequence[Value]) -> Table:
+    """A row for each system, measure and slice, a column for each metric."""
+    names = list(dict.fromkeys(value.name for value in part))
+    several = len({value.measure for value in part}) > 1
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for value in part:
+        measure = [value.measure] if several else []
+        place = ", ".join(value.slice.values()) or "overall"
+        cells = rows.setdefault((value.system, *measure, place), {})
+        cells[value.name] = f"{value.value:.{value.digits if value.digits <= LONG else 2}f}"
+    heads: list[Cell] = [text("system"), *([text("measure")] if several else []), text("slice")]
+    numbers = [number(name, spare=at if at > 2 else 0) for at, name in enumerate(names)]
+    body = (
+        (*map(text, head), *(number(cells.get(name, "")) for name in names))
+        for head, cells in rows.items()
+    )
+    return Table((*heads, *numbers), tuple(body))
 
 
 @verb

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,10 +13,10 @@ from stereometer.core.errors import DataMissing
 from stereometer.core.options import Data, Option, verb
 from stereometer.core.runs.open import open_benchmark
 from stereometer.core.runs.stored import runs_of
+from stereometer.core.show.view import Piece, View, bullets, extremes, line, records
 from stereometer.core.types import Result
 from stereometer.core.types.results import Results
 from stereometer.core.types.shown import Shown
-from stereometer.wings.look import card_view as views
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -33,7 +33,18 @@ class CardShown(Shown):
     """How far annotators agree on each term."""
     missing: DataMissing | None = None
 
-    view = views.card
+    def view(self, slices: bool = False) -> View:
+        return View(parts=(*_card(self.card), *self._found()))
+
+    def _found(self) -> Iterator[Piece]:
+        """What is known where the data are here."""
+        if self.benchmark is not None:
+            yield from _source(self.benchmark)
+            for rows in (self.statistics or {}).values():
+                yield from (line(), *records(rows))
+        if self.terms:
+            ends = "annotator agreement by target term, lowest and highest (all of them: --json)"
+            yield from (line(f"\n{ends}\n"), *records(extremes(self.terms)))
 
     def check(self) -> None:
         """Raises with how to get data that are missing."""
@@ -52,6 +63,31 @@ class CardShown(Shown):
             "statistics": self.statistics,
             "term_agreement": self.terms,
         }
+
+
+def _card(card: Card) -> Iterator[Piece]:
+    where = [card.country, card.origin] if card.origin else []
+    said = ", ".join((str(card.year), card.language, *where, card.licence))
+    yield line(f" ({said})", bold=card.title)
+    yield line(f"{card.citation}\n{card.population}")
+    counts = ", ".join(f"{count} of shape {shape}" for shape, count in card.counts.items())
+    if counts:
+        yield line(f"items: {counts}\ncontent sha256: {card.digest}")
+    yield line(f"available from: {card.get}")
+    yield from bullets("known problems", card.known_problems)
+    yield from bullets("must not be concluded", card.not_concluded)
+
+
+def _source(benchmark: Benchmark) -> Iterator[Piece]:
+    state = "as released" if benchmark.as_released else "NOT as released"
+    if not benchmark.as_released and not benchmark.card.digest:
+        state = "no released version to compare with"
+    yield line(f"read from {benchmark.source}: content {benchmark.digest[:16]}, {state}")
+    for shape, measures in benchmark.measures.items():
+        if shape in benchmark.shapes:
+            first = f"{', else '.join(measures)} (the first that a model can answer)"
+            yield line(f"measured by default ({shape}): {first}")
+    yield from bullets("notes", benchmark.notes)
 
 
 @verb

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from stereometer.core.errors import ModelError
@@ -149,12 +149,6 @@ class MitigationCard(Shown, Document):
                 f"  {cost.name} {cost.before:.2f} before, {cost.after:.2f} after, ratio "
                 f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}] on {ratio.n} sentences"
             )
-
-
-def layout() -> list[list[str]]:
-    """What a card can say: another version may read more, or less, from the same file."""
-    parts = (MitigationCard, Perplexity, Probe, Measured, Leak)
-    return [[part.__name__, *(each.name for each in fields(part))] for part in parts]
 
 
 def card_of(model_card: Mapping[str, Any]) -> MitigationCard | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stereometer.core.types import Wrapper
-from stereometer.wings.mitigation.card import EXPORTED, layout
+from stereometer.wings.mitigation import card
 
 if TYPE_CHECKING:
     from stereometer.models.local.language_model import LanguageModel
@@ -26,7 +27,7 @@ class MitigationWrapper(Wrapper):
         return mitigated(base, path)
 
     def is_in(self, folder: Path) -> bool:
-        return (folder / EXPORTED).is_file()
+        return (folder / card.EXPORTED).is_file()
 
     def describe(self, model: LanguageModel, folder: Path) -> LanguageModel:
         from stereometer.wings.mitigation.forms.apply import recognised
@@ -35,7 +36,9 @@ class MitigationWrapper(Wrapper):
 
     @property
     def layout(self) -> list[list[str]]:
-        return layout()
+        """What a card can say: another version may read more, or less, from the same file."""
+        parts = (card.MitigationCard, card.Perplexity, card.Probe, card.Measured, card.Leak)
+        return [[part.__name__, *(each.name for each in fields(part))] for part in parts]
 
 
 WRAPPER = MitigationWrapper()

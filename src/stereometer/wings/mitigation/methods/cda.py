@@ -80,13 +80,8 @@ def _fit_copy(order: MitigationOrder, swaps: bool) -> MitigationFit:
     tuned = adapter.begun(deepcopy(order.backend.model), options.rank, 2 * options.rank)
     notes = _raise_dropout(tuned, options.dropout) if options.dropout is not None else ()
     steps = train(tuned, order, examples)
-    settings = {
-        **asdict(options),
-        "swaps": swaps,
-        "trained_texts": len(examples),
-        "trained_tokens": sum(map(len, examples)),
-        "steps": steps,
-    }
+    settings = {**asdict(options), "swaps": swaps, "trained_texts": len(examples)}
+    settings |= {"trained_tokens": sum(map(len, examples)), "steps": steps}
     trained, drawn = counted(used, order.attribute), len(order.sentences.fit)
     if len(used) < drawn:
         each = ", ".join(f"{name} {number}" for name, number in trained.items())
@@ -154,9 +149,8 @@ def _raise_dropout(model: Any, share: float) -> tuple[str, ...]:
     layers = [part for part in model.modules() if isinstance(part, nn.Dropout)]
     for layer in layers:
         layer.p = share
-    numbers = [
-        part for part in model.modules() if isinstance(vars(part).get("attention_dropout"), float)
-    ]
+    others = [part for part in model.modules() if "attention_dropout" in vars(part)]
+    numbers = [part for part in others if isinstance(part.attention_dropout, float)]
     for part in numbers:
         part.attention_dropout = share
     if not layers and not numbers:

@@ -76,10 +76,8 @@ Found = tuple[Rounds, Tensor | None, Mapping[str, int]]
 def _as_printed(order: MitigationOrder) -> Found:
     """h' = P h, which takes away a part of the mean as well."""
     reader = order.reader()
-    texts = {
-        name: [text for text in part if reader.reads([text])]
-        for name, part in _printed_classes(order).items()
-    }
+    classes = _printed_classes(order).items()
+    texts = {name: [text for text in part if reader.reads([text])] for name, part in classes}
     if empty := [name for name, part in texts.items() if not part]:
         raise DataError(
             f"The text has no sentence of the class '{empty[0]}' to fit on. The variant `paper` "
@@ -98,16 +96,11 @@ def _as_printed(order: MitigationOrder) -> Found:
 def _printed_classes(order: MitigationOrder) -> dict[str, list[str]]:
     """Sentences of each class that is told from the rest. Where all list words are one class, only
     every k-th sentence of k classes is taken, so that both sides are about as many."""
-    names, neutral = order.attribute.classes, list(order.sentences.neutral)
+    names, fit = order.attribute.classes, order.sentences.fit
+    own = {name: [part.text for part in fit if part.label == name] for name in names}
     if len(names) > 2:
-        return {
-            "any": [part.text for part in order.sentences.fit[:: len(names)]],
-            "neither": neutral,
-        }
-    own = {
-        name: [part.text for part in order.sentences.fit if part.label == name] for name in names
-    }
-    return {**own, "neither": neutral}
+        own = {"any": [part.text for part in fit[:: len(names)]]}
+    return {**own, "neither": list(order.sentences.neutral)}
 
 
 def _until_chance(order: MitigationOrder) -> Found:
@@ -123,7 +116,7 @@ def _last_round(steps: Iterator[Rounds], order: MitigationOrder, most: int) -> R
     for done in steps:
         order.progress("rounds", done.rounds, most, f"rank {done.basis.shape[1]}")
         if done.rounds == most or done.at_chance:
-            return done
+            break
     return done
 
 

@@ -65,7 +65,8 @@ class Probing:
         last, earlier = self._before
         if card.form == cards.PROJECTION:
             projection = Projection(**fitted.tensors)
-            last = last[0].projected(projection), last[1].projected(projection)
+            training, test = (replace(part, rows=projection(part.rows)) for part in last)
+            last = training, test
         elif card.form == cards.ADAPTER:
             last, earlier = self._states(opened, 0), self._states(opened, self.halfway)
         probe = self._probe(self._before[0], last, 0)
@@ -101,10 +102,8 @@ def likelihoods(backend: LanguageModel, sentences: Iterable[str]) -> Floats:
     requests = {str(number): _request(backend, text) for number, text in enumerate(sentences)}
     asked = {key: request for key, request in requests.items() if request is not None}
     answers = {key: answer.column("logprob") for key, answer in backend.answer(asked)}
-    rows = [
-        (sum(answers[key]), len(answers[key])) if key in answers else (0, 0) for key in requests
-    ]
-    return np.array(rows, dtype=float)
+    columns = (answers.get(key, ()) for key in requests)
+    return np.array([(sum(column), len(column)) for column in columns], dtype=float)
 
 
 def is_pseudo(backend: LanguageModel) -> bool:

@@ -193,8 +193,6 @@ NAMED = 5
 
 @dataclass(frozen=True)
 class BenchmarkTexts:
-    """Of a benchmark's items."""
-
     by_item: Mapping[str, tuple[str, ...]]
     """By shape and id."""
     digest: str
@@ -208,24 +206,19 @@ def looked_at(
     sentence is shared: numbers on items that a model was changed on prove nothing."""
     known, lists = set(map(plain, sentences)), Lists(words)
     leaks = {}
-    for name, items in (_benchmarks() | _texts_by_name(files)).items():
-        shared = [
-            id_ for id_, texts in items.by_item.items() if not known.isdisjoint(map(plain, texts))
-        ]
+    for name, texts in (_benchmarks() | _texts_by_name(files)).items():
+        items = texts.by_item
+        shared = [id_ for id_ in items if not known.isdisjoint(map(plain, items[id_]))]
         if shared:
-            raise _refusal(name, shared)
-        touched = sum(map(lists.touch, items.by_item.values()))
-        leaks[name] = Leak(len(items.by_item), 0, touched, items.digest)
+            more = ", ..." if shared[NAMED:] else ""
+            raise DataError(
+                f"The text, or the text with its words swapped, shares sentences with "
+                f"{count(len(shared), 'item')} of {name} ({', '.join(shared[:NAMED])}{more}). "
+                "Numbers on items that a model was changed on prove nothing. Leave those sentences "
+                "out of the text."
+            )
+        leaks[name] = Leak(len(items), 0, sum(map(lists.touch, items.values())), texts.digest)
     return leaks
-
-
-def _refusal(name: str, items: list[str]) -> DataError:
-    more = ", ..." if items[NAMED:] else ""
-    return DataError(
-        f"The text, or the text with its words swapped, shares sentences with "
-        f"{count(len(items), 'item')} of {name} ({', '.join(items[:NAMED])}{more}). Numbers on "
-        "items that a model was changed on prove nothing. Leave those sentences out of the text."
-    )
 
 
 @cache
@@ -241,8 +234,7 @@ def _benchmarks() -> dict[str, BenchmarkTexts]:
 
 def _texts_by_name(files: Sequence[Path]) -> dict[str, BenchmarkTexts]:
     """By their names alone: where they lie is nobody else's business."""
-    known = [(file.name, _own(file)) for file in files]
-    names = [name for name, _ in known]
+    known, names = [(file.name, _own(file)) for file in files], [file.name for file in files]
     return {
         name if names.count(name) == 1 else f"{name} ({texts.digest[:8]})": texts
         for name, texts in known

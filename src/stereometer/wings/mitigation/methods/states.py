@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -46,11 +46,8 @@ class States:
     sentences: Tensor
     """The number of the sentence; its versions share it."""
 
-    def projected(self, projection: Callable[[Tensor], Tensor]) -> States:
-        return States(projection(self.rows), self.labels, self.sentences)
-
     def centred(self) -> States:
-        return self.projected(lambda rows: rows - rows.mean(0))
+        return replace(self, rows=self.rows - self.rows.mean(0))
 
     def differences(self) -> Tensor:
         """Of every row from the mean over the versions of its sentence and word."""
@@ -133,16 +130,15 @@ class StateReader:
         @torch.inference_mode()
         def run(batch: list[Numbered]) -> list[tuple[int, Tensor]]:
             states = features.states([part.pair for part in batch])
-            spots = [(part, list(part.pair.first)) for part in batch]
-            return [(part.number, pool(states[at, on])) for at, (part, on) in enumerate(spots)]
+            every = zip(batch, states, strict=True)
+            return [(part.number, pool(own[list(part.pair.first)])) for part, own in every]
 
         rows = dict(pair for done in each(features.batches(texts), run) for pair in done)
         return torch.cat([rows[number] for number in range(len(texts))])
 
     def _positions(self, text: str) -> Iterator[PairTokens]:
         """The text as the model reads it, with the positions of its states."""
-        encoding = self.backend.encode(text)
-        masked = isinstance(self.backend, Masked)
+        encoding, masked = self.backend.encode(text), isinstance(self.backend, Masked)
         chosen = sorted(self._tokens(text, encoding, after=not masked))
         if isinstance(self.backend, Masked):
             for at in chosen:
@@ -157,11 +153,8 @@ class StateReader:
         """The first tokens of some words that are not list words: the same in every version, since
         these have the same other words in the same order."""
         spots = list(self.swaps.spots(text))
-        words = [
-            match.start()
-            for match in WORD.finditer(text)
-            if not any(spot.start <= match.start() < spot.end for spot in spots)
-        ]
+        places = (match.start() for match in WORD.finditer(text))
+        words = [at for at in places if not any(spot.start <= at < spot.end for spot in spots)]
         first = sum(start < spots[0].start for start in words) if after else 0
         count = POSITIONS[self.backend.checkpoint.family]
         numbers = range(first, len(words))
@@ -182,9 +175,7 @@ def _mean(states: Tensor) -> Tensor:
 
 def _token_at(start: int, encoding: Encoding) -> int:
     """The first token that reaches beyond a place in the text."""
-    for at in scored_positions(encoding):
-        if encoding.offsets[at][1] > start:
-            if at == 0:
-                break
-            return at
-    raise Skip("a word has no token")
+    at = next((at for at in scored_positions(encoding) if encoding.offsets[at][1] > start), 0)
+    if at == 0:
+        raise Skip("a word has no token")
+    return at

@@ -13,6 +13,7 @@ from stereometer.core.shapes.verdicts import NULL_VALUE
 from stereometer.core.show.numbers import slice_name
 from stereometer.core.types import Result, Settings, Slice
 from stereometer.wings.mitigation.card import ADAPTER, PROMPT, MitigationCard, card_of
+from stereometer.wings.mitigation.verdicts import sides as trios
 from stereometer.wings.mitigation.verdicts.judged import (
     MARGIN,
     Effect,
@@ -20,16 +21,7 @@ from stereometer.wings.mitigation.verdicts.judged import (
     Mitigated,
     verdict_of,
 )
-from stereometer.wings.mitigation.verdicts.sides import (
-    Held,
-    Trio,
-    fact_agreement,
-    item_parts,
-    mitigation_of,
-    other_lms,
-    own_lms,
-    shared_sentences,
-)
+from stereometer.wings.mitigation.verdicts.sides import Held, Trio, mitigation_of
 
 # --------------------------------------------------------------------------- what belongs together
 
@@ -102,9 +94,9 @@ def together(sides: Sequence[Side]) -> Iterator[tuple[Trio, Controls]]:
     for base in sides:
         of_base = [(side, card) for side, card in cards if is_base(base.result, card)]
         controls = [(side, card) for side, card in of_base if card.control_of]
-        for side, card in of_base:
-            if not card.control_of:
-                yield Trio(base, side, card), controls
+        yield from (
+            (Trio(base, side, card), controls) for side, card in of_base if not card.control_of
+        )
 
 
 def targets(trio: Trio) -> list[Slice]:
@@ -158,22 +150,20 @@ def _control(of: MitigationCard, controls: Controls) -> Side | None:
 
 def _judge(trio: Trio, settings: Settings) -> Mitigated:
     base, after, card, slices = trio.base, trio.after, trio.card, targets(trio)
-    shared = shared_sentences(card, after.result)
+    shared = trios.shared_sentences(card, after.result)
     held = trio.held(settings, slices)
     targeted = tuple(effect for effect in held.effects if effect.slice in slices)
     elsewhere = (effect for effect in held.effects if effect.slice not in slices)
-    lms = own_lms(base, held.pair) or other_lms(trio, settings)
+    lms = trios.own_lms(base, held.pair) or trios.other_lms(trio, settings)
     return Mitigated(
         *(base.label, after.label, trio.control.label if trio.control else None),
         *(card.method, card.attribute, card.domains),
         verdict_of(lms, targeted, trio.control is not None),
         targeted,
         tuple(each for each in elsewhere if tuple(each.slice) == (base.run.shape.domains,)),
-        MARGIN,
-        lms,
-        fact_agreement(trio, settings),
+        *(MARGIN, lms, trios.fact_agreement(trio, settings)),
         *(card.perplexity, card.probe, card.earlier),
-        tuple(item_parts(trio, held, slices, settings)),
+        tuple(trios.item_parts(trio, held, slices, settings)),
         shared,
         (*_why_none(card, held, slices, targeted), *_notes(trio, targeted, lms, shared)),
     )
