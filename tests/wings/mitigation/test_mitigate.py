@@ -21,7 +21,7 @@ from stereometer.models.local.sentence_pairs import Features, PairTokens
 from stereometer.wings.mitigation.attribute import load as load_attribute
 from stereometer.wings.mitigation.card import MitigationCard, card_of
 from stereometer.wings.mitigation.forms.stored import load
-from stereometer.wings.mitigation.methods.mitigate import Wish, control_path, mitigate
+from stereometer.wings.mitigation.methods.mitigate import control_path
 from stereometer.wings.mitigation.methods.sentences import LEAST, read
 from stereometer.wings.mitigation.methods.states import StateReader
 from tests.builders import gendered
@@ -39,9 +39,9 @@ def silent(*report: Any) -> None:
 def make(zoo: Zoo, gendered_text: Path, tmp_path_factory: pytest.TempPathFactory) -> Make:
     def made(model: str, method: str = "leace", **more: Any) -> tuple[list[MitigationCard], Path]:
         out = tmp_path_factory.mktemp(model) / f"{method}.safetensors"
-        folder = str(zoo.folder(model))
-        wish = Wish(method, folder, "gender", gendered_text, out, sentences=100)
-        return mitigate(replace(wish, **more), silent), out
+        order: dict[str, Any] = {"model": zoo.folder(model), "text": gendered_text}
+        order |= {"attribute": "gender", "out": out, "sentences": 100, "progress": silent, **more}
+        return stereometer.mitigate(method, **order), out
 
     return made
 
@@ -118,7 +118,7 @@ def test_states_that_were_kept_are_not_read_again(
 def test_other_projections_have_the_rank_that_they_say(
     make: Make, model: str, method: str, variant: str, options: dict[str, int], rank: range
 ) -> None:
-    (card,), out = make(model, method, variant=variant, options=options, control=False)
+    (card,), out = make(model, method, variant=variant, settings=options, control=False)
     assert (card.method, card.variant) == (method, variant)
     assert card.rank in rank
     tensors = load(out).tensors
@@ -141,21 +141,21 @@ def test_other_projections_have_the_rank_that_they_say(
 )
 def test_options_out_of_range(make: Make, method: str, options: dict[str, int], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        make("bert", method, options=options)
+        make("bert", method, settings=options)
 
 
 def test_a_text_without_the_words(zoo: Zoo, tmp_path: Path) -> None:
     plain = tmp_path / "plain.txt"
     plain.write_text("\n\n".join(f"The cat sat on mat number {n}." for n in range(20)))
     with pytest.raises(DataError, match="too few sentences of class"):
-        mitigate(_wish(zoo, plain, tmp_path), silent)
+        mitigated(zoo, plain, tmp_path)
 
 
 def test_a_text_with_too_few_of_them(zoo: Zoo, tmp_path: Path) -> None:
     assert LEAST == 1000
     short = gendered.text(tmp_path / "few.jsonl", articles=30)
     with pytest.raises(DataError, match="too few sentences of class"):
-        mitigate(_wish(zoo, short, tmp_path), silent)
+        mitigated(zoo, short, tmp_path)
 
 
 def test_a_text_without_held_out_words(tmp_path: Path) -> None:
@@ -195,9 +195,8 @@ def _skipped() -> list[PairTokens]:
 
 
 def test_a_method_for_another_family(zoo: Zoo, gendered_text: Path, tmp_path: Path) -> None:
-    wish = replace(_wish(zoo, gendered_text, tmp_path), model=str(zoo.folder("xlnet")))
     with pytest.raises(UsageError, match="for causal and masked models"):
-        mitigate(wish, silent)
+        mitigated(zoo, gendered_text, tmp_path, model=zoo.folder("xlnet"))
 
 
 @pytest.mark.parametrize(
@@ -218,11 +217,13 @@ def test_orders_that_make_no_sense(
     zoo: Zoo, gendered_text: Path, tmp_path: Path, change: dict[str, Any], kind: Any, said: str
 ) -> None:
     with pytest.raises(kind, match=said):
-        mitigate(replace(_wish(zoo, gendered_text, tmp_path), **change), silent)
+        mitigated(zoo, gendered_text, tmp_path, **change)
 
 
-def _wish(zoo: Zoo, text: Path, folder: Path) -> Wish:
-    return Wish("leace", str(zoo.folder("bert")), "gender", text, folder / "m.safetensors")
+def mitigated(zoo: Zoo, text: Path, folder: Path, **change: Any) -> None:
+    order: dict[str, Any] = {"method": "leace", "model": zoo.folder("bert"), "text": text}
+    order |= {"attribute": "gender", "out": folder / "m.safetensors", "progress": silent, **change}
+    stereometer.mitigate(**order)
 
 
 def test_without_the_packages_it_says_how_to_install_them(

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 import torch
 
+import stereometer
 from stereometer import compare, run
 from stereometer.models.local.opener import CHECKPOINT
 from stereometer.wings.mitigation.attribute import load
-from stereometer.wings.mitigation.methods.mitigate import Wish, control_path, mitigate
+from stereometer.wings.mitigation.methods.mitigate import control_path
 from stereometer.wings.mitigation.methods.sentences import TrainingSentences, read
 from stereometer.wings.mitigation.methods.states import StateReader, States
 from stereometer.wings.mitigation.verdicts.judged import Mitigated
@@ -142,7 +143,8 @@ def items_file(path: Path, swapped: Sequence[bool] = (False,) * STARTS) -> Path:
 def made(model: Path, text: Path, seed: int = 0) -> list[str]:
     """The model, the model with LEACE, and the model with its control."""
     out = model.parent / "leace.safetensors"
-    mitigate(Wish("leace", str(model), "gender", text, out, sentences=300, seed=seed), silent)
+    order: dict[str, Any] = {"model": model, "attribute": "gender", "text": text, "out": out}
+    stereometer.mitigate("leace", **order, sentences=300, seed=seed, progress=silent)
     return [str(model), f"{model}+{out}", f"{model}+{control_path(out)}"]
 
 

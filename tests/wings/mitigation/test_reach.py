@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import stereometer
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.types import Generate, Request, SpanVectors
 from stereometer.models.local.opener import CHECKPOINT
 from stereometer.testing import sample_requests
-from stereometer.wings.mitigation.card import MitigationCard
 from stereometer.wings.mitigation.forms.stored import load, save
 from stereometer.wings.mitigation.methods.export import export_mitigated
-from stereometer.wings.mitigation.methods.mitigate import Wish, mitigate
 from stereometer.wings.training.recipe import trainable
 from tests.builders.commands import call
 from tests.builders.models.zoo import Zoo
@@ -37,8 +37,9 @@ def made(
             folder, text = str(zoo.folder(model)), gendered_text
             out = tmp_path_factory.mktemp("reach") / METHODS[method]
             measured = None if method == "self-debias" else text
-            wish = Wish(method, folder, "gender", measured, out, sentences=100, control=False)
-            mitigate(wish, silent)
+            order: dict[str, Any] = {"model": folder, "attribute": "gender", "text": measured}
+            order |= {"out": out, "sentences": 100, "control": False, "progress": silent}
+            stereometer.mitigate(method, **order)
             known[model, method] = f"{folder}+{out}"
         return known[model, method]
 
@@ -131,19 +132,10 @@ def test_a_card_knows_what_was_read(
     monkeypatch.setattr(
         sentences, "_draw", lambda labelled, limit, rng: (*drawn(labelled, limit, rng)[1:], ends)
     )
-    cards: list[MitigationCard] = [
-        mitigate(
-            Wish(
-                "leace",
-                str(zoo.folder(model)),
-                "gender",
-                gendered_text,
-                tmp_path / "m.safetensors",
-                sentences=100,
-                control=False,
-            ),
-            silent,
-        )[0]
+    order: dict[str, Any] = {"attribute": "gender", "text": gendered_text, "sentences": 100}
+    order |= {"out": tmp_path / "m.safetensors", "control": False, "progress": silent}
+    cards = [
+        stereometer.mitigate("leace", model=zoo.folder(model), **order)[0]
         for model in ("bert", "llama")
     ]
     counts = [card.sentences for card in cards]
@@ -155,8 +147,9 @@ def test_nothing_is_fitted_on_states_that_leave_a_mitigation_out(
     made: Made, gendered_text: Path, tmp_path: Path, method: str
 ) -> None:
     out = tmp_path / METHODS[method]
+    order: dict[str, Any] = {"attribute": "gender", "text": gendered_text, "out": out}
     with pytest.raises(UsageError, match="has the states of its base"):
-        mitigate(Wish(method, made("bert", "leace"), "gender", gendered_text, out), silent)
+        stereometer.mitigate(method, model=made("bert", "leace"), **order, progress=silent)
     assert list(tmp_path.iterdir()) == []
 
 

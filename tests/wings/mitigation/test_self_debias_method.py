@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+import stereometer
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.runs.open import open_model
 from stereometer.wings.mitigation.card import card_of
 from stereometer.wings.mitigation.forms.self_debias import SelfDebiased
 from stereometer.wings.mitigation.forms.stored import load, save
-from stereometer.wings.mitigation.methods.mitigate import Wish, control_path, mitigate
+from stereometer.wings.mitigation.methods.mitigate import control_path
 from stereometer.wings.mitigation.methods.self_debias import PROMPTS
 from tests.builders.models.zoo import Zoo
 
@@ -24,23 +25,18 @@ def silent(*report: Any) -> None:
     """Progress that nobody watches."""
 
 
-def wish(zoo: Zoo, out: Path, model: str = "gpt2", **options: Any) -> Wish:
-    return Wish(
-        "self-debias",
-        str(zoo.folder(model)),
-        "gender",
-        None,
-        out / "sd.safetensors",
-        options=options,
-    )
+def mitigated(zoo: Zoo, folder: Path, model: str = "gpt2", **more: Any) -> tuple[str, Path, Any]:
+    """The model, the file, and the cards."""
+    base, out = str(zoo.folder(model)), folder / "sd.safetensors"
+    order: dict[str, Any] = {"model": base, "attribute": "gender", "out": out, "progress": silent}
+    return base, out, stereometer.mitigate("self-debias", **(order | more))
 
 
 @pytest.mark.parametrize("model", ["bert", "gpt2"])
 def test_it_is_made_without_a_text_and_opened_by_its_name(
     zoo: Zoo, model: str, tmp_path: Path
 ) -> None:
-    order = wish(zoo, tmp_path, model, decay=20.0)
-    card, control = mitigate(order, silent)
+    name, out, (card, control) = mitigated(zoo, tmp_path, model, settings={"decay": 20.0})
     assert card.settings == {"prompt": card.settings["prompt"], "lambda": 20.0, "eps": 0.01}
     assert "gender" in card.settings["prompt"]
     assert (card.probe, card.perplexity, card.text) == (None, None, "")
@@ -48,8 +44,7 @@ def test_it_is_made_without_a_text_and_opened_by_its_name(
     for prompt in PROMPTS.values():
         assert not {*findall(r"\w+", prompt)} & {*findall(r"\w+", control.settings["prompt"])}
     base, opened, beside = (
-        open_model(f"{order.model}{more}")
-        for more in ("", f"+{order.out}", f"+{control_path(order.out)}")
+        open_model(f"{name}{more}") for more in ("", f"+{out}", f"+{control_path(out)}")
     )
     assert isinstance(opened, SelfDebiased)
     assert card_of({"settings": opened.card.settings}) == card
@@ -61,8 +56,7 @@ def test_it_is_made_without_a_text_and_opened_by_its_name(
 def test_with_a_text_its_perplexity_is_measured(
     zoo: Zoo, gendered_text: Path, tmp_path: Path
 ) -> None:
-    order = replace(wish(zoo, tmp_path), text=gendered_text, sentences=1000, control=False)
-    (card,) = mitigate(order, silent)
+    _, _, (card,) = mitigated(zoo, tmp_path, text=gendered_text, sentences=1000, control=False)
     assert card.sentences == {}
     assert card.perplexity is not None
     assert card.perplexity.after != card.perplexity.before
@@ -83,7 +77,7 @@ def test_settings_that_change_nothing_are_refused(
     zoo: Zoo, tmp_path: Path, options: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
-        mitigate(wish(zoo, tmp_path, **options), silent)
+        mitigated(zoo, tmp_path, settings=options)
     assert not list(tmp_path.iterdir())
 
 
@@ -91,26 +85,24 @@ def test_settings_that_change_nothing_are_refused(
 def test_a_file_with_such_settings_is_no_model(
     zoo: Zoo, tmp_path: Path, change: dict[str, Any]
 ) -> None:
-    order = wish(zoo, tmp_path)
-    mitigate(replace(order, control=False), silent)
-    stored = load(order.out)
-    save(replace(stored.card, settings={**stored.card.settings, **change}), {}, order.out)
+    model, out, _ = mitigated(zoo, tmp_path, control=False)
+    stored = load(out)
+    save(replace(stored.card, settings={**stored.card.settings, **change}), {}, out)
     with pytest.raises(ModelError, match="cannot be used"):
-        open_model(f"{order.model}+{order.out}")
+        open_model(f"{model}+{out}")
 
 
 def test_nothing_is_put_into_a_wrapped_model(zoo: Zoo, tmp_path: Path) -> None:
-    order = wish(zoo, tmp_path)
-    mitigate(replace(order, control=False), silent)
+    model, out, _ = mitigated(zoo, tmp_path, control=False)
     with pytest.raises(ModelError, match="wraps last"):
-        open_model(f"{order.model}+{order.out}+{order.out}")
-    wrapped = replace(order, model=f"{order.model}+{order.out}", out=tmp_path / "two.safetensors")
+        open_model(f"{model}+{out}+{out}")
+    again: dict[str, Any] = {"model": f"{model}+{out}", "attribute": "gender"}
     with pytest.raises(UsageError, match="without it"):
-        mitigate(wrapped, silent)
+        stereometer.mitigate("self-debias", **again, out=tmp_path / "two.safetensors")
     with pytest.raises(ModelError, match="no use for a head"):
-        open_model(f"{order.model}+{order.out}", 0, {"head": "head.safetensors"})
+        open_model(f"{model}+{out}", 0, {"head": "head.safetensors"})
 
 
 def test_a_permuted_model_is_refused(zoo: Zoo, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="for causal and masked models"):
-        mitigate(wish(zoo, tmp_path, "xlnet"), silent)
+        mitigated(zoo, tmp_path, "xlnet")

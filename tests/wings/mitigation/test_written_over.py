@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import save as packed
 
+import stereometer
 from stereometer.core.errors import StereometerError, UsageError
 from stereometer.wings.mitigation.forms.stored import CONFIG, save
-from stereometer.wings.mitigation.methods.mitigate import Wish, control_path, mitigate
+from stereometer.wings.mitigation.methods.mitigate import control_path
 from tests.builders.mitigated import card
 from tests.wings.mitigation.test_mitigate import silent
 
@@ -18,7 +20,12 @@ from tests.wings.mitigation.test_mitigate import silent
 def refused(method: str, out: Path, text: Path, control: bool = True) -> None:
     """Before a model is opened: there is none of this name."""
     with pytest.raises(UsageError, match="--out"):
-        mitigate(Wish(method, "no-model", "gender", text, out, control=control), silent)
+        mitigated(method, out, text, control)
+
+
+def mitigated(method: str, out: Path, text: Path, control: bool = True) -> None:
+    order: dict[str, Any] = {"model": "no-model", "attribute": "gender", "text": text, "out": out}
+    stereometer.mitigate(method, **order, control=control, progress=silent)
 
 
 @pytest.mark.parametrize("name", ["cda", "cda.control"])
@@ -59,5 +66,5 @@ def test_a_mitigation_is_made_again(
     for path in (tmp_path / name, control_path(tmp_path / name)):
         save(card(form=form), tensors, path)
     with pytest.raises(StereometerError, match="no-model") as raised:
-        mitigate(Wish(method, "no-model", "gender", gendered_text, tmp_path / name), silent)
+        mitigated(method, tmp_path / name, gendered_text)
     assert "--out" not in str(raised.value)

@@ -46,8 +46,8 @@ class EveryName(Shown):
             )
             for kind, listed in self.others.items()
         )
-        tables = (*records(own, ("items", "title", "licence")), line(), *records(packs), line())
-        return View(parts=(*tables, *records(measures), *others))
+        first, second = records(own, ("items", "title", "licence")), records(packs)
+        return View(parts=(*first, line(), *second, line(), *records(measures), *others))
 
     def as_json(self) -> dict[str, Any]:
         document = {"schema": "list@1", "benchmarks": self.benchmarks, "measures": self.measures}

@@ -41,10 +41,12 @@ class CardShown(Shown):
         if self.benchmark is not None:
             yield from _source(self.benchmark)
             for rows in (self.statistics or {}).values():
-                yield from (line(), *records(rows))
+                yield line()
+                yield from records(rows)
         if self.terms:
             ends = "annotator agreement by target term, lowest and highest (all of them: --json)"
-            yield from (line(f"\n{ends}\n"), *records(extremes(self.terms)))
+            yield line(f"\n{ends}\n")
+            yield from records(extremes(self.terms))
 
     def check(self) -> None:
         """Raises with how to get data that are missing."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from time import perf_counter
@@ -23,7 +23,6 @@ from stereometer.core.types import NoOptions
 from stereometer.core.types.packages import check_packages
 from stereometer.core.types.shown import Shown
 from stereometer.wings.mitigation import attribute as attributes
-from stereometer.wings.mitigation.attribute import Attribute
 from stereometer.wings.mitigation.card import ADAPTER, PROMPT, MitigationCard
 from stereometer.wings.mitigation.methods.method import (
     CdaOptions,
@@ -49,47 +48,27 @@ CONTROL = ".control"
 """In the name of a control's file, before the suffix."""
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What a user asks for."""
-
-    method: str
-    model: str
-    attribute: str
-    text: Path | None
-    """A method that is not fitted needs none; without one nothing is measured."""
-    out: Path
-    variant: str = "sound"
-    sentences: int = 1000
-    """Of each class, at most."""
-    seed: int = 0
-    control: bool = True
-    against: Sequence[Path] = ()
-    """Files of items that the text must share no sentence with, besides known benchmarks."""
-    states: Path | None = None
-    """A folder in which states are kept, for other methods and for going on after a kill."""
-    loading: Mapping[str, Any] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Of the method."""
+Part = tuple[MitigationCard, MitigationFit, Path]
+"""What was fitted with its card, and where it goes."""
 
 
 class Mitigations(Shown, list[MitigationCard]):
     """The cards of a mitigation and of its control."""
 
     __repr__ = list.__repr__
-    wish: Wish
+    model: str
+    out: Path
     remarks: Sequence[str] = ()
 
     def view(self) -> View:
-        model, out = self.wish.model, self.wish.out
-        beside = [out.with_name(card.control) for card in self if card.control]
-        changed = "".join(f" --model {model}+{place}" for place in (out, *beside))
-        use = line(f"use it: --model {model}{changed}", whole=True)
+        beside = [self.out.with_name(card.control) for card in self if card.control]
+        changed = "".join(f" --model {self.model}+{place}" for place in (self.out, *beside))
+        use = line(f"use it: --model {self.model}{changed}", whole=True)
         return View(parts=(*(card.view() for card in self), use))
 
     def as_json(self) -> dict[str, Any]:
         cards = [card.as_json() for card in self]
-        return {"schema": "mitigations@1", "file": str(self.wish.out), "cards": cards}
+        return {"schema": "mitigations@1", "file": str(self.out), "cards": cards}
 
 
 @verb
@@ -135,45 +114,42 @@ def mitigate_model(
     the `out` of cda is a folder. `progress` gets what is done, how far, of how much, and a note; by
     default it is a bar for each, with False nothing.
     """
-    wish = Wish(
-        *(method, str(model), str(attribute), Path(text) if text else None, Path(out), variant),
-        *(sentences, seed, control, tuple(map(Path, against)), Path(states) if states else None),
-        loading={**loading, "dtype": "float32"},
-        options=settings or {},
-    )
-    started = perf_counter()
+    check_packages("Mitigations", NEEDED, "mitigate")
+    started, own = perf_counter(), catalog.find("mitigation", method)
+    place, articles = Path(out), Path(text) if text else None
+    _check(own, place, articles, seed, control, against)
+    words, how = attributes.load(str(attribute)), {**loading, "dtype": "float32"}
+    backend = with_states(open_model(str(model), seed, how))
+    own.check(backend.checkpoint.family, variant, str(model))
+    _check_own_states(backend, articles is not None)
+    drawn = TrainingSentences(Swaps(words))
+    if articles is not None:
+        files = tuple(map(Path, against))
+        drawn = read(articles, words, sentences, seed, files, own.form != PROMPT)
+    options, keep = _options(own, settings or {}), Path(states) if states else None
     with phases(progress) as report:
-        made = Mitigations(mitigate(wish, report))
-    made.wish, made.remarks = wish, [f"Made in {perf_counter() - started:.0f} s."]
+        order = MitigationOrder(backend, words, drawn, variant, options, seed, report, keep)
+        parts = list(_fit(order, own, place, control, articles.name if articles else ""))
+        made = Mitigations(_measure(order, parts, str(model), how))
+    made.model, made.out = str(model), place
+    made.remarks = [f"Made in {perf_counter() - started:.0f} s."]
     return made
 
 
-def mitigate(wish: Wish, progress: Phases) -> list[MitigationCard]:
-    """The cards of the mitigation and of its control, if there is one."""
-    check_packages("Mitigations", NEEDED, "mitigate")
-    method: MitigationMethod = catalog.find("mitigation", wish.method)
-    _check(wish, method)
-    attribute = attributes.load(wish.attribute)
-    backend = with_states(open_model(wish.model, wish.seed, wish.loading))
-    method.check(backend.checkpoint.family, wish.variant, wish.model)
-    _check_own_states(backend, wish.text is not None)
-    sentences = TrainingSentences(Swaps(attribute))
-    if wish.text is not None:
-        how = (wish.sentences, wish.seed, wish.against, method.form != PROMPT)
-        sentences = read(wish.text, attribute, *how)
-    options = _options(method, wish)
-    order = MitigationOrder(
-        backend, attribute, sentences, wish.variant, options, wish.seed, progress, wish.states
-    )
+def _fit(
+    order: MitigationOrder, method: MitigationMethod, out: Path, has_control: bool, text: str
+) -> Iterator[Part]:
+    """The mitigation, and its control if there is one."""
     fitted = method.fit(order)
-    control = method.control(order, fitted) if wish.control else None
-    card = _card(wish, method, order, fitted)
+    control = method.control(order, fitted) if has_control else None
+    card = _card(order, method, fitted, text)
     if control is None:
-        return _measure(wish, order, [(card, fitted, wish.out)])
-    beside, name = control_path(wish.out), str(control.settings["control"])
-    ours = replace(_card(wish, method, order, control), method=name, control_of=card.method)
-    parts = [(replace(card, control=beside.name), fitted, wish.out), (ours, control, beside)]
-    return _measure(wish, order, parts)
+        yield card, fitted, out
+        return
+    beside, name = control_path(out), str(control.settings["control"])
+    yield replace(card, control=beside.name), fitted, out
+    ours = _card(order, method, control, text)
+    yield replace(ours, method=name, control_of=card.method), control, beside
 
 
 def control_path(out: Path) -> Path:
@@ -181,51 +157,54 @@ def control_path(out: Path) -> Path:
     return out.with_name(f"{out.stem}{CONTROL}{out.suffix}")
 
 
-def _check(wish: Wish, method: MitigationMethod) -> None:
+def _check(
+    method: MitigationMethod,
+    out: Path,
+    text: Path | None,
+    seed: int,
+    has_control: bool,
+    against: Sequence[str | Path],
+) -> None:
     """Raises at once for what would fail after the work."""
-    check_seed(wish.seed)
-    _check_name(wish.out, method.form)
-    for path in (wish.out, *([control_path(wish.out)] if wish.control else [])):
-        _check_not_another(path)
-    if wish.text is None and method.form != PROMPT:
+    check_seed(seed)
+    _check_out(out, method.form, has_control)
+    if text is None and method.form != PROMPT:
         raise UsageError(
             f"{method.name} is fitted on text, and none is named. Give articles with --text."
         )
-    if wish.text is None and wish.against:
+    if text is None and against:
         raise UsageError(
             "There is no text to check against the items. Give one with --text, or leave out "
             "--against."
         )
-    make_room(wish.out)
+    make_room(out)
 
 
-def _check_name(out: Path, form: str) -> None:
+def _check_out(out: Path, form: str, has_control: bool) -> None:
+    """What is there already is only written over where it is a mitigation itself."""
+    from stereometer.wings.mitigation.forms.stored import has_card
+
     is_folder, named_as_file = form == ADAPTER, out.suffix == ".safetensors"
     if is_folder == named_as_file or (out.is_file() if is_folder else out.is_dir()):
         kind = "a folder with an adapter" if is_folder else "a file that ends in .safetensors"
         raise UsageError(
             f"{out} is not the name of such a mitigation. It is {kind}. Name another with --out."
         )
+    for path in (out, control_path(out))[: 1 + has_control]:
+        if path.exists() and not has_card(path):
+            raise UsageError(
+                f"{path} already exists and is not a mitigation. It would be overwritten, as a "
+                "mitigation or as its control. Name another with --out."
+            )
 
 
-def _check_not_another(path: Path) -> None:
-    """What is there already is only written over where it is a mitigation itself."""
-    from stereometer.wings.mitigation.forms.stored import has_card
-
-    if path.exists() and not has_card(path):
-        raise UsageError(
-            f"{path} already exists and is not a mitigation. It would be overwritten, as a "
-            "mitigation or as its control. Name another with --out."
-        )
-
-
-def _options(method: MitigationMethod, wish: Wish) -> Any:
-    known = [field_.name for field_ in fields(method.options)]
-    if unknown := sorted(set(wish.options) - set(known)):
+def _options(method: MitigationMethod, settings: Mapping[str, Any]) -> Any:
+    known = [field.name for field in fields(method.options)]
+    if unknown := sorted(set(settings) - set(known)):
         raise UsageError(
             f"{method.name} has no setting {unknown[0]}. It has {', '.join(known) or 'none'}."
         )
-    return method.options(**wish.options)
+    return method.options(**settings)
 
 
 def _check_own_states(backend: LanguageModel, are_read: bool) -> None:
@@ -242,24 +221,24 @@ def _check_own_states(backend: LanguageModel, are_read: bool) -> None:
 
 
 def _card(
-    wish: Wish, method: MitigationMethod, order: MitigationOrder, fitted: MitigationFit
+    order: MitigationOrder, method: MitigationMethod, fitted: MitigationFit, text: str
 ) -> MitigationCard:
-    attribute: Attribute = order.attribute
+    attribute = order.attribute
     return MitigationCard(
         method=str(fitted.settings.get("method", method.name)),
         form=method.form,
         base=order.backend.checkpoint.name,
         base_digest=order.backend.weights,
-        variant=wish.variant,
+        variant=order.variant,
         attribute=attribute.name,
         domains=attribute.domains,
         words=attribute.words,
         words_digest=attribute.digest,
-        text="" if wish.text is None else wish.text.name,
+        text=text,
         text_digest=order.sentences.text_digest,
         sentences=fitted.sentences,
         rank=fitted.rank,
-        seed=wish.seed,
+        seed=order.seed,
         leaks=order.sentences.leaks,
         settings=fitted.settings,
         notes=fitted.notes,
@@ -279,36 +258,29 @@ def _work_folder(out: Path) -> Iterator[Path]:
 
 
 def _measure(
-    wish: Wish, order: MitigationOrder, parts: list[tuple[MitigationCard, MitigationFit, Path]]
+    order: MitigationOrder, parts: Sequence[Part], model: str, loading: Mapping[str, Any]
 ) -> list[MitigationCard]:
     """What is measured is what a user opens. It is written under another name first: what stands
     under its own has been measured."""
     from stereometer.wings.mitigation.forms.stored import save
-    from stereometer.wings.mitigation.methods.probing import (
-        Probing,
-        compared,
-        is_pseudo,
-        likelihoods,
-    )
+    from stereometer.wings.mitigation.methods import probing
 
     passages = order.sentences.passages
-    probing = Probing(order) if passages else None
-    before = likelihoods(order.backend, passages)
-    noted = []
-    with _work_folder(wish.out) as folder:
+    probes = probing.Probing(order) if passages else None
+    before = probing.likelihoods(order.backend, passages)
+    noted: list[Part] = []
+    with _work_folder(parts[0][2]) as folder:
         for card, fitted, path in parts:
             first = folder / path.name
             save(card, fitted.tensors, first)
-            opened = with_states(open_model(f"{wish.model}+{first}", wish.seed, wish.loading))
-            if probing is not None:
-                after = likelihoods(opened, passages)
-                ratio = compared(before, after, list(passages.values()), is_pseudo(opened))
-                card = replace(probing.noted(card, fitted, opened), perplexity=ratio)
-            noted.append(card)
-    return [
-        save(card, fitted.tensors, path)
-        for card, (_, fitted, path) in zip(noted, parts, strict=True)
-    ]
+            opened = with_states(open_model(f"{model}+{first}", order.seed, loading))
+            if probes is not None:
+                after = probing.likelihoods(opened, passages)
+                how = list(passages.values()), probing.is_pseudo(opened)
+                ratio = probing.compared(before, after, *how)
+                card = replace(probes.noted(card, fitted, opened), perplexity=ratio)
+            noted.append((card, fitted, path))
+    return [save(card, fitted.tensors, path) for card, fitted, path in noted]
 
 
 # ---------------------------------- by one method each: `stereometer mitigate leace` and the others
@@ -339,8 +311,8 @@ def _by(
             if name == "settings":
                 hints = get_type_hints(own, include_extras=True)
                 for field in fields(own):
-                    hint = hints[field.name]
-                    yield Parameter(field.name, KEYWORD, default=field.default, annotation=hint)
+                    how = {"default": field.default, "annotation": hints[field.name]}
+                    yield Parameter(field.name, KEYWORD, **how)
             elif name not in ("method", *without):
                 yield others.get(name, each)
 
