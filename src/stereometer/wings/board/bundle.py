@@ -5,8 +5,6 @@ unpacked: nothing is written to disk, no link is followed, and of a zip nothing 
 directory is known to be small.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import struct

@@ -4,8 +4,6 @@
 `reproduced`: the host also ran some of the items, drawn now, on weights with the named digest.
 """
 
-from __future__ import annotations
-
 import random
 import secrets
 from collections.abc import Mapping, Sequence
@@ -45,6 +43,19 @@ CHECKS = "checks.jsonl"
 SCORINGS = ("computed", "replayed", "constructed", "combined")
 SAME = 1e-6
 """Points by which a claimed value may differ from the one that its scores give."""
+TOLERANCE = 0.01
+"""By which a score may differ: other hardware rounds differently, by far less."""
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """Items that were run again, all with the scores of the bundle."""
+
+    items: int
+    seed: int
+    tolerance: float
+    largest: float
+    """The largest difference that was seen."""
 
 
 @dataclass(frozen=True)
@@ -286,21 +297,6 @@ def _check_unchanged(folder: Path, digests: Mapping[str, str]) -> None:
                 f"{folder / name} is not the file that was checked. It was changed since. Check "
                 "the bundle again."
             )
-
-
-TOLERANCE = 0.01
-"""By which a score may differ: other hardware rounds differently, by far less."""
-
-
-@dataclass(frozen=True)
-class Reproduced:
-    """Items that were run again, all with the scores of the bundle."""
-
-    items: int
-    seed: int
-    tolerance: float
-    largest: float
-    """The largest difference that was seen."""
 
 
 def reproduce(claim: Claim, model: str, options: Mapping[str, Any], count: int) -> Reproduced:

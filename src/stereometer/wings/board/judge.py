@@ -4,8 +4,6 @@ The folder of the hidden part holds `ledger.jsonl`, which the host alone may rea
 the runs that later submissions are compared with. Published are overall values only.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

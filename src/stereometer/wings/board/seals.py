@@ -6,8 +6,6 @@ the board, and an earlier board gives a shortened ledger away. Of signatures: mo
 key, and no library is needed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The folder of pages: an index with all tables, a page for each model, and `board.json`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Stored runs into the tables of a board: what is ranked, with what, and how surely."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """All analyses of a data set, and of runs on it, as one value: what `stereometer analyze` shows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field

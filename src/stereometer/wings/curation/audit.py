@@ -1,7 +1,5 @@
 """Flags of every item, what is left clean, and how far that moves the metrics of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Small facts about English that flags and splits rest on."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib import resources

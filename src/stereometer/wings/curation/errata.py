@@ -12,12 +12,10 @@ action = "drop"              # or "keep" (flags do not count), or "correct" (wit
 reason = "Not about librarians."
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -45,7 +43,7 @@ class Erratum(_Strict):
     texts: dict[str, str] = {}
 
     @model_validator(mode="after")
-    def _texts_are_corrections(self) -> Erratum:
+    def _texts_are_corrections(self) -> Self:
         if (self.action == "correct") != bool(self.texts):
             raise ValueError("texts go with `correct`, and with nothing else")
         return self

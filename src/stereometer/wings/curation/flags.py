@@ -1,8 +1,6 @@
 """The flags: each a definition in words and the check that follows it, which gives what it saw or
 None; and items that say the same as another, or nearly."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import Counter, defaultdict

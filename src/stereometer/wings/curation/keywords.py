@@ -7,8 +7,6 @@ language + N). Reference frequencies come from wordfreq (code Apache-2.0, data C
 optional part of the package.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

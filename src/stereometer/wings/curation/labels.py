@@ -6,8 +6,6 @@ direction, or, in its second validation, a simple majority (Nangia et al. 2020, 
 appendices; section 5).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

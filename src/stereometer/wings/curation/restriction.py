@@ -4,8 +4,6 @@ Both values come from the same scores, so the interval of the shift draws target
 once for both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 

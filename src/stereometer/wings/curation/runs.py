@@ -1,7 +1,5 @@
 """What is curated: the shapes of a benchmark that can be, and stored runs on their items."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 

@@ -1,8 +1,6 @@
 """Do people put stereotypes more negatively than their opposites? (Nadeem et al. 2021, section 4.4,
 Table 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable

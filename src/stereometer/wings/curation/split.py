@@ -6,8 +6,6 @@ other: items about the same group, found by their words, stay together. The term
 over the items of all shapes.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ person or once with a count. Terms that are hardly used, and terms that are insi
 flagged: a person decides.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

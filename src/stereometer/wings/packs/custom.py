@@ -1,8 +1,6 @@
 """A user's own items: CATs or pairs, as JSONL or as a table with a header. The columns, which are
 those of the files of each kind, say which."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from itertools import chain

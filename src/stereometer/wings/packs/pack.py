@@ -1,7 +1,5 @@
 """A pack in its folder: what it says, checked, and the card it makes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property

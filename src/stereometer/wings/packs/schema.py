@@ -1,11 +1,9 @@
 """What `pack.toml` says, held to its types: a pack is written by others."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -115,7 +113,7 @@ class DataFile(PackPart):
     """Of the file as released, unpacked; required with an address."""
 
     @model_validator(mode="after")
-    def _pinned(self) -> DataFile:
+    def _pinned(self) -> Self:
         if self.url is not None and self.sha256 is None:
             raise ValueError("a file with an address needs its sha256")
         return self
@@ -149,7 +147,7 @@ class Expected(PackPart):
     """Whether somebody has read the released file with this pack, and found count and digest."""
 
     @model_validator(mode="after")
-    def _known(self) -> Expected:
+    def _known(self) -> Self:
         if self.verified and not (self.counts and self.digest):
             raise ValueError("a verified pack states counts and digest")
         return self
@@ -191,7 +189,7 @@ class Syntax(PackPart):
     """Whether words stand apart, so that a slot beside a letter is a mistake."""
 
     @model_validator(mode="after")
-    def _whole(self) -> Syntax:
+    def _whole(self) -> Self:
         columns = set(self.determiners.values())
         if any(set(person.determiners) != columns for person in self.persons):
             raise ValueError("every person needs each determiner of groups.csv, and no other")
@@ -224,7 +222,7 @@ class PackFile(PackPart):
         return self.shape == "trait"
 
     @model_validator(mode="after")
-    def _fits_its_shape(self) -> PackFile:
+    def _fits_its_shape(self) -> Self:
         if self.brings_tables and (self.files or self.grammar is None):
             raise ValueError(
                 "a pack of groups and traits brings its tables itself: [grammar], no [[files]]"

@@ -1,7 +1,5 @@
 """A pack as a benchmark: its files read as the pack says, into the shapes we have."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,12 +1,10 @@
 """study.toml: read, and refused with the line where something is wrong."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -67,7 +65,7 @@ class Codes(_Section):
     left: str = Field(pattern=CODE)
 
     @model_validator(mode="after")
-    def _different(self) -> Codes:
+    def _different(self) -> Self:
         codes = [getattr(self, outcome) for outcome in OUTCOMES]
         if len(set(codes)) < len(codes):
             raise ValueError("two outcomes have the same code; give each one of its own")

@@ -1,8 +1,6 @@
 """Copies: a backup of the database while it is served, the way to PostgreSQL, and items in studies
 where others judge them, from which who withdraws is taken out."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

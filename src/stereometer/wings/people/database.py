@@ -4,8 +4,6 @@ and written by one transaction at a time.
 Times are seconds since 1970; a participant's number is drawn at random.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,8 +1,6 @@
 """study export: everything a study leaves behind, in one folder; and whom to pay, and how much: the
 only place that reads the ids of panels."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

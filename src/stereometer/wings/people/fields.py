@@ -3,8 +3,6 @@
 A complaint is the name of a sentence in the study's words, so that it is said in their language.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from abc import ABC, abstractmethod

@@ -1,7 +1,5 @@
 """A new study: a folder that can be served at once."""
 
-from __future__ import annotations
-
 import random
 import secrets
 import shutil

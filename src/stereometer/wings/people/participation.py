@@ -3,8 +3,6 @@
 Nothing is remembered about where a person is: the next page is the first one without an answer.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import secrets

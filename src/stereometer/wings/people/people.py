@@ -7,8 +7,6 @@ is free again. A unit is full when its counted and its open, unexpired leases re
 Places change inside a writing transaction, which only one process has at a time.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

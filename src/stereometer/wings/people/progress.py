@@ -5,8 +5,6 @@ For a survey: from the spread of ratings within and between cells, how wide the 
 gets with n raters per group, and which agreement (Kendall's tau) is to be expected.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """A rehearsal: a copy of the study, filled by simulated people over its real pages."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import random

@@ -1,7 +1,5 @@
 """Keys of a study, in a file that only its owner can read, and the personal links they sign."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -1,8 +1,6 @@
 """What is published with an export: the data statement (Bender and Friedman 2018), filled from what
 really happened, and Croissant metadata."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import hashlib

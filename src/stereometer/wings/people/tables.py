@@ -1,8 +1,6 @@
 """Tables for people to open, in which nothing is taken for a formula: ratings as `align` reads
 them, items in the layouts that `run` reads, labels, and what people said of themselves."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -43,6 +41,14 @@ from stereometer.wings.people.study import Study
 
 RATINGS = ("participant", "group", "trait", "rating", "place", "turned")
 CELLS = ("group", "trait", "mean", "low", "high", "raters", "sd", "polarised")
+
+
+@dataclass(frozen=True)
+class Written:
+    """What an export has written, and what is to be said of it."""
+
+    files: list[Path]
+    facts: Sequence[str] = ()
 
 
 def write_ratings(
@@ -206,14 +212,6 @@ def _labels(study: Study, people: Sequence[Participant], ids: Ids) -> Rows:
         for row in study.kind.labels(study, each.person)
     ]
     return sorted(rows, key=lambda row: (row["item"], row["person"]))
-
-
-@dataclass(frozen=True)
-class Written:
-    """What an export has written, and what is to be said of it."""
-
-    files: list[Path]
-    facts: Sequence[str] = ()
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Path:

@@ -1,7 +1,5 @@
 """The endpoints, as an ASGI application."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass

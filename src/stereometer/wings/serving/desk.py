@@ -1,7 +1,5 @@
 """Where requests wait for the model: those that wait at the same time are answered together."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError

@@ -1,8 +1,6 @@
 """What guards web pages: headers that every page carries, how large a request may be, and how often
 one may come."""
 
-from __future__ import annotations
-
 import time
 from collections import OrderedDict
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """What a client may send, and what is sent back, as the protocol writes it. A parameter is honoured
 or refused, never silently ignored."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

@@ -1,8 +1,6 @@
 """The application on a socket: listens on the loopback unless told otherwise; and what a request
 must pass before anything reads its body: host, key and size."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket

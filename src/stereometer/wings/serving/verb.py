@@ -1,7 +1,5 @@
 """The verb `serve-model`."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Annotated, Unpack
 

@@ -1,7 +1,5 @@
 """Workers that are actors of a Ray cluster. The only file that knows Ray."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

@@ -1,7 +1,5 @@
 """Where a run's requests are answered: in this process, in others, or on a cluster."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal
@@ -69,11 +67,6 @@ def hands(workers: str | int | None, gpus: int | None = None, patience: float = 
     return Hands(int(text), gpus=gpus, patience=patience)
 
 
-def from_options(options: ModelOptions) -> WorkerEngines:
-    patience = options.get("worker_timeout", PATIENCE)
-    return WorkerEngines(hands(options.get("workers"), options.get("gpus_per_worker"), patience))
-
-
 def threads_for(workers: int, threads: int | None) -> int:
     """The threads of each of some workers on this machine."""
     return max(1, (threads or os.cpu_count() or 1) // max(1, workers))
@@ -135,6 +128,11 @@ class WorkerEngines(Engines):
         return spec
 
 
+def from_options(options: ModelOptions) -> WorkerEngines:
+    patience = options.get("worker_timeout", PATIENCE)
+    return WorkerEngines(hands(options.get("workers"), options.get("gpus_per_worker"), patience))
+
+
 def _local_crew(chosen: Hands, spec: ModelSpec) -> Crew:
     gpus = chosen.gpus or 0
     if gpus:
@@ -184,6 +182,7 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_
 """How libraries are told how many threads they may use."""
 LAST_WORDS = 5.0
 """Seconds for a process to end after its connection did."""
+Heard = tuple[int, Event]
 
 
 class Process:
@@ -248,9 +247,6 @@ class Process:
         self.outbox.put(b"")
         for thread in self.threads:
             thread.join(LAST_WORDS)
-
-
-Heard = tuple[int, Event]
 
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"

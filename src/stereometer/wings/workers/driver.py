@@ -1,7 +1,5 @@
 """The driver's loop: sends windows to workers, checks what comes back, and mends what breaks."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections import deque

@@ -5,8 +5,6 @@ through its standard input and output, ends when the driver is gone, and imports
 user's script.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

@@ -1,7 +1,5 @@
 """The five kinds of study, by name."""
 
-from __future__ import annotations
-
 from stereometer.core.errors import UnknownName
 from stereometer.wings.people.kinds.judging import JUDGE_CATS, JUDGE_PAIRS
 from stereometer.wings.people.kinds.kind import Kind

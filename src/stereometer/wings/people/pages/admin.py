@@ -1,7 +1,5 @@
 """The researcher's page: progress, agreement, cost, pause, downloads; no raw ids."""
 
-from __future__ import annotations
-
 import secrets
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """A study on the web: participants' pages, the researcher's page, what guards both, what people see
 when a page cannot be shown, and the server that puts them together."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

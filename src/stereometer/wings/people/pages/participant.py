@@ -1,14 +1,12 @@
 """What a participant sees: consent, page after page, a way out, the end; and who is at the browser:
 one signed cookie that expires, and the token that forms carry."""
 
-from __future__ import annotations
-
 import hmac
 import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from fastapi import APIRouter
 from itsdangerous import BadSignature, URLSafeTimedSerializer
@@ -56,7 +54,7 @@ class Visitor:
     """The panel's ids, until consent."""
     participant: str = ""
 
-    def enrolled(self, participant: str) -> Visitor:
+    def enrolled(self, participant: str) -> Self:
         """An open link is known again by the visit alone, which says nothing about anybody."""
         visit = {name: value for name, value in self.ids.items() if name == VISIT}
         return replace(self, participant=participant, ids=visit)

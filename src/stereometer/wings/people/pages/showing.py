@@ -1,7 +1,5 @@
 """The pages that participants see, from a study and where somebody is in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any

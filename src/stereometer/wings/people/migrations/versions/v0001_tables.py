@@ -3,8 +3,6 @@
 There is no way back: a study's answers are restored from a backup.
 """
 
-from __future__ import annotations
-
 from alembic import op
 
 from stereometer.wings.people.database import metadata
