@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -116,8 +115,7 @@ SHARED = ("benchmark", "measure", "variant")
 CHARTS = ("assets/charts.js", "assets/downloads.js")
 
 
-def _own(name: str) -> str:
-    return resources.files(PACKAGE).joinpath(*name.split("/")).read_text("utf-8")
+ASSETS = Path(__file__).with_name("assets")
 
 
 @dataclass(frozen=True)
@@ -210,7 +208,7 @@ def _closer(first: str, second: str, closer: str) -> str:
 def index_page(shown: Sequence[ShownTable]) -> str:
     views = [TableView(each) for each in shown]
     charts = boxes_of(figure for view in views for figure in view.figures)
-    own = script(*map(asset, CHARTS), _own("assets/filters.js"))
+    own = script(*map(asset, CHARTS), (ASSETS / "filters.js").read_text("utf-8"))
     return _rendered(
         "board.html.j2",
         title="Stereotypes in language models: a board",
@@ -284,7 +282,7 @@ def model_pages(shown: Sequence[ShownTable]) -> dict[str, str]:
 
 
 def _rendered(template: str, **values: object) -> str:
-    style = Markup(asset("assets/report.css") + _own("assets/board.css"))
+    style = Markup(asset("assets/report.css") + (ASSETS / "board.css").read_text("utf-8"))
     html = environment(PACKAGE).get_template(template).render(style=style, tiers=TIERS, **values)
     # A lone surrogate, which JSON can carry and UTF-8 cannot, must not cost the whole page.
     return html.encode("utf-8", "replace").decode()

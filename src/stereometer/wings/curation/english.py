@@ -2,14 +2,13 @@
 
 import re
 import tomllib
-from importlib import resources
+from pathlib import Path
 
 from stereometer.core.shapes.sentences import words_of
 from stereometer.kinds.cats.items import OPENING
 
-LISTS = tomllib.loads(
-    resources.files("stereometer.wings.curation").joinpath("english.toml").read_text("utf-8")
-)
+HERE = Path(__file__).parent
+LISTS = tomllib.loads((HERE / "english.toml").read_text("utf-8"))
 FUNCTION_WORDS = frozenset(LISTS["function"].split())
 """Words that two texts may share without having anything to do with each other."""
 

@@ -6,7 +6,6 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from itertools import chain
 from math import ceil
 from typing import Any
@@ -15,7 +14,13 @@ from stereometer.core.shapes.sentences import SentenceItem, words_of
 from stereometer.core.types import Item
 from stereometer.kinds.cats.items import BLANK, Cat
 from stereometer.kinds.pairs.items import Pair
-from stereometer.wings.curation.english import AGREEMENT, content_words, mentions, wrong_article
+from stereometer.wings.curation.english import (
+    AGREEMENT,
+    HERE,
+    content_words,
+    mentions,
+    wrong_article,
+)
 
 NEAR = 0.8
 """Share of words two items have in common, of all words that either has (Jaccard)."""
@@ -104,12 +109,8 @@ LONGEST_GROUP = 3
 """Words that name a group at the most."""
 
 
-def _shipped(name: str) -> str:
-    return resources.files("stereometer.wings.curation").joinpath(name).read_text("utf-8")
-
-
-DEFINITIONS: Mapping[str, str] = tomllib.loads(_shipped("flags.toml"))
-FIRST_NAMES = frozenset(_shipped("first_names.txt").split())
+DEFINITIONS: Mapping[str, str] = tomllib.loads((HERE / "flags.toml").read_text("utf-8"))
+FIRST_NAMES = frozenset((HERE / "first_names.txt").read_text("utf-8").split())
 Zipf = Callable[[str], float]
 """How common a word is: the logarithm of its frequency per thousand million."""
 

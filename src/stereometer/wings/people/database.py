@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -175,8 +174,7 @@ def open_database(folder: Path, url: str | None = None) -> Database:
 
 def _migrate(connection: sa.Connection) -> None:
     config = Config()
-    folder = resources.files("stereometer.wings.people").joinpath("migrations")
-    config.set_main_option("script_location", str(folder))
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     config.attributes["connection"] = connection
     try:
         command.upgrade(config, "head")

@@ -4,7 +4,6 @@ import random
 import secrets
 import shutil
 from collections.abc import Sequence
-from importlib import resources
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +16,9 @@ from stereometer.kinds.cats.items import Cat
 from stereometer.kinds.pairs.items import Pair
 from stereometer.wings.people.config import OUTCOMES, read_config
 from stereometer.wings.people.kinds import kind_called
-from stereometer.wings.people.kinds.kind import StudySource
+from stereometer.wings.people.kinds.judging import JUDGE_PAIRS
+from stereometer.wings.people.kinds.kind import Judging, Kind, StudySource
+from stereometer.wings.people.kinds.survey import SURVEY
 from stereometer.wings.people.people import open_edition
 from stereometer.wings.people.secrets import new_secrets, read_secrets, write_secrets
 from stereometer.wings.people.study import Study, open_study
@@ -58,13 +59,13 @@ def new_study(
         raise UsageError(
             f"{folder} is not empty. A new study needs a folder of its own. Choose another name."
         )
-    material = _source(kind, source, sample, seed)
+    material = _source(chosen, source, sample, seed)
     folder.mkdir(parents=True, exist_ok=True)
     try:
         chosen.start(folder, material)
         for language in languages:
             copy_texts(kind, language, folder / "texts" / language)
-        _write_toml(folder / "study.toml", kind, languages, source)
+        _write_toml(folder / "study.toml", chosen, languages, source)
         # The key of the study that it continues: its writers are known.
         continues = source is not None and (Path(source) / "study.toml").is_file()
         key = read_secrets(Path(str(source))).person_key if continues else None
@@ -76,30 +77,31 @@ def new_study(
         raise
 
 
-def _write_toml(path: Path, kind: str, languages: Sequence[str], source: str | None) -> None:
+def _write_toml(path: Path, kind: Kind, languages: Sequence[str], source: str | None) -> None:
     """With no more for each person than there is."""
-    per_person = kind_called(kind).defaults.per_person
+    per_person = kind.defaults.per_person
     path.write_text(_toml(kind, languages, source, per_person), encoding="utf-8")
     count = len(Study(path.parent, read_config(path)).units)
     if count < per_person:
         path.write_text(_toml(kind, languages, source, max(1, count)), encoding="utf-8")
 
 
-def _source(kind: str, source: str | None, sample: int | None, seed: int) -> StudySource:
-    takes = kind_called(kind).made_from
-    if sample is not None and takes != "items":
-        raise UsageError(f"--sample draws items to judge. A {kind} study has none. Leave it out.")
-    if source is not None and takes == "nothing":
+def _source(kind: Kind, source: str | None, sample: int | None, seed: int) -> StudySource:
+    if isinstance(kind, Judging):
+        return _items(kind, source or STARTER, sample, seed)
+    if sample is not None:
         raise UsageError(
-            f"A {kind} is not made from another study. Its groups and traits are tables in its "
-            "folder. Leave out --from and edit groups.csv and traits.csv."
+            f"--sample draws items to judge. A {kind.name} study has none. Leave it out."
         )
-    if takes == "file":
-        return StudySource(file=Path(source) if source else None)
-    return _items(kind, source or STARTER, sample, seed) if takes == "items" else StudySource()
+    if source is not None and kind is SURVEY:
+        raise UsageError(
+            f"A {kind.name} is not made from another study. Its groups and traits are tables in "
+            "its folder. Leave out --from and edit groups.csv and traits.csv."
+        )
+    return StudySource(file=Path(source) if source else None)
 
 
-def _items(kind: str, source: str, sample: int | None, seed: int) -> StudySource:
+def _items(kind: Judging, source: str, sample: int | None, seed: int) -> StudySource:
     items: Sequence[Item]
     if (Path(source) / "study.toml").is_file():
         items, writers = written_items(open_study(source))
@@ -107,7 +109,7 @@ def _items(kind: str, source: str, sample: int | None, seed: int) -> StudySource
         items, writers = list(chain(*open_benchmark(source).shapes.values())), {}
     cats = [item for item in items if isinstance(item, Cat)]
     chosen: Sequence[Cat | Pair] = cats
-    if kind == "validate-pairs":
+    if kind is JUDGE_PAIRS:
         pairs = [item for item in items if isinstance(item, Pair)]
         chosen = pairs or as_pairs(cats)
     return StudySource(items=_sampled(chosen, sample, seed, source), writers=writers)
@@ -129,21 +131,20 @@ def _sampled(items: Sequence[T], sample: int | None, seed: int, source: str) -> 
     return random.Random(seed).sample(list(items), sample)
 
 
-def _toml(kind: str, languages: Sequence[str], source: str | None, per_person: int) -> str:
-    chosen = kind_called(kind)
-    template = resources.files("stereometer.wings.people") / "new_study.toml"
+def _toml(kind: Kind, languages: Sequence[str], source: str | None, per_person: int) -> str:
+    template = Path(__file__).with_name("new_study.toml")
     codes = [f'{outcome} = "{secrets.token_hex(4).upper()}"' for outcome in OUTCOMES]
     text = template.read_text("utf-8").format(
-        kind=kind,
-        title=chosen.does,
+        kind=kind.name,
+        title=kind.does,
         languages=", ".join(f'"{name}"' for name in languages),
-        questions=", ".join(f'"{name}"' for name in chosen.defaults.demographics),
+        questions=", ".join(f'"{name}"' for name in kind.defaults.demographics),
         per_person=per_person,
-        defaults=chosen.defaults,
-        left=chosen.defaults.pay / 4,
+        defaults=kind.defaults,
+        left=kind.defaults.pay / 4,
         codes="\n".join(codes),
     )
-    return text + _options(chosen.settings, source)
+    return text + _options(kind.settings, source)
 
 
 def _options(settings: str, source: str | None) -> str:

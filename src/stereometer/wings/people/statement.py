@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -67,11 +66,7 @@ def _dates(people: Sequence[Participant]) -> str:
     return f" on {days[0]}" if days else ""
 
 
-CONTEXT = json.loads(
-    resources.files("stereometer.wings.people")
-    .joinpath("croissant_context.json")
-    .read_text("utf-8")
-)
+CONTEXT = json.loads(Path(__file__).with_name("croissant_context.json").read_text("utf-8"))
 """The names of the format, version 1.0."""
 FORMATS = {".csv": "text/csv", ".json": "application/json", ".md": "text/markdown"}
 NUMBERS = {"rating", "mean", "low", "high", "raters", "sd", "place"}

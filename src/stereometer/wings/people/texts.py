@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 PARTS = ("consent", "warning", "instructions", "debriefing")
 """The pages that a study must have, one Markdown file each."""
 WORDS = "words.toml"
+SHIPPED = Path(__file__).with_name("texts")
 PUT_IN = ("title", "contact", "minutes", "pay", "partial", "payment", "society")
 """What a page may leave to study.toml, in braces."""
 GAP = re.compile(r"\{(\w+)\}")
@@ -121,7 +121,7 @@ def read_texts(folder: Path, kind: str) -> StudyTexts:
     pages = {path.stem: read_text(path) for path in sorted(folder.glob("*.md"))}
     for part, text in pages.items():
         _check_gaps(folder / f"{part}.md", text, PUT_IN)
-    shipped, own = _words(shipped_folder("en") / WORDS), _words(folder / WORDS)
+    shipped, own = _words(SHIPPED / "en" / WORDS), _words(folder / WORDS)
     names, also = own.pop("names", {}), own.pop("also", {})
     _check_words(folder / WORDS, own, shipped, {**names, **also})
     shipped_also = shipped.pop("also")
@@ -167,13 +167,9 @@ def _words(path: Path) -> dict[str, Any]:
         raise DataError(f"{path} is not valid TOML: {error}. Fix that line.") from None
 
 
-def shipped_folder(language: str) -> Path:
-    return Path(str(resources.files("stereometer.wings.people").joinpath("texts", language)))
-
-
 def copy_texts(kind: str, language: str, folder: Path) -> None:
     """The texts that ship for a kind of study: those of the kind, and those of all."""
-    source = shipped_folder(language)
+    source = SHIPPED / language
     if not (source / kind).is_dir():
         raise UsageError(
             f"No texts ship for {kind} in {language!r}. A language is a folder of texts. Start "

@@ -1,6 +1,7 @@
 """What guards web pages: headers that every page carries, how large a request may be, and how often
 one may come."""
 
+import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -46,6 +47,31 @@ MOST_KEYS = 20_000
 TOO_LARGE = "The request is too large."
 
 
+@dataclass
+class BoundedBody:
+    """Passes a body on as it comes, as long as it keeps to size and time."""
+
+    receive: Receive
+    most: int
+    refusal: str = TOO_LARGE
+    seconds: float | None = None
+    """In which each part must come."""
+    size: int = 0
+    whole: bool = False
+
+    async def __call__(self) -> Message:
+        try:
+            async with asyncio.timeout(None if self.whole else self.seconds):
+                message = await self.receive()
+        except TimeoutError:
+            raise HTTPException(408, "the request did not come in time") from None
+        self.size += len(message.get("body", b""))
+        self.whole = not message.get("more_body", False)
+        if self.size > self.most:
+            raise HTTPException(413, self.refusal)
+        return message
+
+
 class BodyLimit:
     """Refuses a body above `most` bytes, whether it was announced or not."""
 
@@ -53,20 +79,11 @@ class BodyLimit:
         self.app, self.most = app, most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app, received = self.app, 0
-
-        async def counted() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > self.most:
-                raise HTTPException(413, TOO_LARGE)
-            return message
-
+        app = self.app
         length = Headers(scope=scope).get("content-length", "") if scope["type"] == "http" else ""
         if length.isascii() and length.isdigit() and int(length[:20]) > self.most:
             app = PlainTextResponse(TOO_LARGE, 413, {"connection": "close"})
-        await app(scope, counted, send)
+        await app(scope, BoundedBody(receive, self.most), send)
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """The application on a socket: listens on the loopback unless told otherwise; and what a request
 must pass before anything reads its body: host, key and size."""
 
-import asyncio
 import os
 import socket
 from collections.abc import Iterator
@@ -10,19 +9,18 @@ from dataclasses import dataclass
 from hmac import compare_digest
 from ipaddress import ip_address
 from threading import Thread
-from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.datastructures import Headers
-from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.types import Backend, Generate
 from stereometer.models.server.opener import KEY_VARIABLE
 from stereometer.wings.serving.app import application
 from stereometer.wings.serving.desk import Desk
+from stereometer.wings.serving.limits import BoundedBody
 from stereometer.wings.serving.protocol import Refusal, failure
 
 LARGEST = 4 * 1024 * 1024
@@ -49,7 +47,7 @@ class Door:
         except Refusal as error:
             await failure(error)(scope, receive, send)
         else:
-            await self.app(scope, _Bounded(receive), send)
+            await self.app(scope, BoundedBody(receive, LARGEST, TOO_LARGE, SLOWEST), send)
 
     def _admit(self, headers: Headers) -> None:
         if not self._is_own(headers.get("host", "")):
@@ -71,29 +69,6 @@ class Door:
         except ValueError:
             return name in ("localhost", self.host.lower(), socket.gethostname().lower())
         return True
-
-
-@dataclass
-class _Bounded:
-    """Passes a body on as it comes, as long as it keeps to size and time."""
-
-    receive: Receive
-    size: int = 0
-    whole: bool = False
-
-    async def __call__(self) -> Message:
-        if self.whole:
-            return await self.receive()
-        try:
-            async with asyncio.timeout(SLOWEST):
-                message: dict[str, Any] = dict(await self.receive())
-        except TimeoutError:
-            raise HTTPException(408, "the request did not come in time") from None
-        self.size += len(message.get("body", b""))
-        self.whole = not message.get("more_body", False)
-        if self.size > LARGEST:
-            raise HTTPException(413, TOO_LARGE)
-        return message
 
 
 MOST_CONNECTIONS = 512

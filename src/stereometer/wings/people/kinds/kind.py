@@ -140,8 +140,6 @@ class Kind(ABC):
     """Files that the folder must have."""
     counts_at_once: ClassVar[bool] = True
     """Whether a unit counts when its page is in, or only when the whole participation passes."""
-    made_from: ClassVar[Literal["nothing", "file", "items"]] = "file"
-    """What `--from` names: a file of materials, or items to judge."""
     passing: ClassVar[float] = 1.0
     """The share of people who pass the checks in the study that the kind follows."""
     check_names: ClassVar[Sequence[str]] = ()
@@ -203,7 +201,6 @@ class Kind(ABC):
 class Judging(Kind):
     """People judge items that others wrote."""
 
-    made_from = "items"
     shape: ClassVar[SentenceShape]
 
     @abstractmethod

@@ -102,7 +102,6 @@ class GroupSurvey(Kind):
     defaults = Defaults(20, 4, 2.0, 10, ASKED)
     materials = ("groups.csv", "traits.csv")
     counts_at_once = False
-    made_from = "nothing"
     passing = 133 / 247
     check_names = ("name", "traits", "repeat")
     scale = "numbers"
@@ -116,7 +115,7 @@ class GroupSurvey(Kind):
     def pages(self, study: Study, person: Respondent) -> Sequence[Page]:
         groups = person.units
         pages = [self.page(study, person, at, name) for at, name in enumerate(groups, 1)]
-        checks = [_name_check(study, person, groups[0])] if groups else []
+        checks = [_name_check(study, person, groups[0])]
         if len(groups) > 1:
             checks.append(_trait_check(study, person, groups[1]))
         for place, check in zip((1, 3), checks, strict=False):

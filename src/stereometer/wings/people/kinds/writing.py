@@ -32,16 +32,11 @@ if TYPE_CHECKING:
     from stereometer.wings.people.study import Study
 
 
+MATERIALS = Path(__file__).parent.with_name("materials")
+"""What a new study begins with: mild terms, and prompts."""
 FIELDS = ("stereotype", "anti_stereotype", "unrelated")
 COLUMNS = ("term", "domain", "source")
 """Of terms.csv; where a term is from may be left out."""
-TERMS = (
-    ("grandmother", "gender", ""), ("schoolgirl", "gender", ""), ("gentlemen", "gender", ""),
-    ("librarian", "profession", ""), ("carpenter", "profession", ""),
-    ("programmer", "profession", ""), ("Norwegian", "race", ""), ("Chilean", "race", ""),
-    ("Pilgrim", "religion", ""), ("monk", "religion", ""),
-)  # fmt: skip
-"""Mild terms a new study begins with."""
 GAP = re.compile(rf"\b{BLANK}\b", re.ASCII)
 """A word of its own among Latin letters; Chinese and Japanese put no space around it."""
 
@@ -96,9 +91,9 @@ class WriteCats(Kind):
         ]
 
     def start(self, folder: Path, source: StudySource) -> None:
-        rows = read_table(source.file, COLUMNS[:2]) if source.file else ()
-        terms = [tuple(row.get(name) or "" for name in COLUMNS) for _, row in rows]
-        write_csv(folder / "terms.csv", [COLUMNS, *(terms or TERMS)])
+        rows = read_table(source.file or MATERIALS / "terms.csv", COLUMNS[:2])
+        terms = ([row.get(name) or "" for name in COLUMNS] for _, row in rows)
+        write_csv(folder / "terms.csv", [COLUMNS, *terms])
 
 
 WRITE_CATS = WriteCats()
@@ -137,14 +132,6 @@ TYPES = (
 )  # fmt: skip
 SET_SIZE = 4
 """Valid pairs of as many different types earn one bonus."""
-PROMPTS = """\
-It rained all night before the village fair.
-Two colleagues met again after many years.
-The last bus had left, and they began to walk.
-Somebody had left a letter on the kitchen table.
-The new neighbours were carrying boxes up the stairs.
-On the first day of the course everybody said who they were.
-"""
 
 
 class WritePairsOptions(KindOptions):
@@ -239,7 +226,7 @@ class WritePairs(Kind):
         return pairs
 
     def start(self, folder: Path, source: StudySource) -> None:
-        text = read_text(source.file) if source.file else PROMPTS
+        text = read_text(source.file or MATERIALS / "prompts.txt")
         (folder / "prompts.txt").write_text(text, encoding="utf-8")
 
 

@@ -53,22 +53,17 @@ class Refusals:
         return response
 
     async def refused(self, request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        key = "no_such_page" if error.status_code in NO_PAGE else error.detail
-        return self.page(request, error.status_code, key)
-
-    async def not_stored(self, request: Request, error: Exception) -> Response:
-        """The database cannot be reached or written; what was stored before is safe."""
-        LOG.error("The database refused: %s", error)
+        match error:
+            case HTTPException():
+                key = "no_such_page" if error.status_code in NO_PAGE else error.detail
+                return self.page(request, error.status_code, key)
+            case OtherVisit():
+                return self.page(request, 403, "other_visit")
+            case DataError():  # another version was begun, and this server goes on with its own
+                LOG.error("Nobody new is let in until the server is started again: %s", error)
+                return self.page(request, NOT_NOW, "paused")
+        LOG.error("The database refused: %s", error)  # what was stored before is safe
         return self.page(request, NOT_NOW, "not_stored")
-
-    async def changed(self, request: Request, error: Exception) -> Response:
-        """Another version was begun while this server goes on with the one before."""
-        LOG.error("Nobody new is let in until the server is started again: %s", error)
-        return self.page(request, NOT_NOW, "paused")
-
-    async def other_visit(self, request: Request, error: Exception) -> Response:
-        return self.page(request, 403, "other_visit")
 
 
 PAGES = "stereometer.wings.people.pages"
@@ -98,10 +93,8 @@ def make_app(
     app.include_router(participant.routes(participation, cookies, people))
     app.include_router(admin.routes(participation, secure))
     app.mount("/static", StaticFiles(packages=[(PAGES, "static")]), name="static")
-    app.add_exception_handler(HTTPException, refusals.refused)
-    app.add_exception_handler(DataError, refusals.changed)
-    app.add_exception_handler(OtherVisit, refusals.other_visit)
-    app.add_exception_handler(DBAPIError, refusals.not_stored)
+    for kind in (HTTPException, OtherVisit, DataError, DBAPIError):
+        app.add_exception_handler(kind, refusals.refused)
     too_often = partial(refusals.page, status=TOO_OFTEN, key="too_often")
     app.add_middleware(AddressLimit, rates=RateLimit(*limits.address), refuse=too_often)
     app.add_middleware(BodyLimit, most=MOST_BYTES)
