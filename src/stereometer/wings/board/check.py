@@ -105,8 +105,7 @@ class Claim:
         return with_ties(Settings(self.result.variant), self.result.scoring, method)
 
     def recounted(self) -> Result:
-        """The result as the host counts and describes it; only the model is described by the
-        submitter."""
+        """The result as the host counts and describes it; only the model is as submitted."""
         result, shape = self.result, catalog.shape(self.result.kind)
         card = _card(result)
         measurement = Measurement(
@@ -277,8 +276,7 @@ def _taken_in(checked: BundleCheck, claim: Claim, result: Result, into: Path) ->
 
 
 def tiers_in(folders: Sequence[Path]) -> dict[Path, str]:
-    """The tiers that the host's ledger gives to runs beside it; raises where a checked run was
-    changed since."""
+    """Tiers of runs by the ledger beside them; raises where a checked run was changed since."""
     tiers: dict[Path, str] = {}
     for home in dict.fromkeys(folder.parent for folder in folders):
         for entry in Ledger(home / CHECKS).entries("run", "digests", "tier"):

@@ -237,8 +237,7 @@ def level_of(submission: int) -> float:
 
 
 def climbs(p: float, nearer: bool, submission: int) -> bool:
-    """Whether a submission takes the place of the published one: it is nearer to the ideal, and
-    the paired test says so."""
+    """Whether a submission replaces the published one: it is nearer to the ideal, beyond noise."""
     return nearer and p < level_of(submission)
 
 

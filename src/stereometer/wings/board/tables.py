@@ -140,8 +140,7 @@ def shown_table(section: Section, group: Group, tiers: Tiers, hidden: bool = Fal
 
 
 def tested(group: Group) -> Sequence[Compared]:
-    """All systems with each other, p adjusted over all of them; none where they cannot be, or where
-    their pairs would take hours."""
+    """All systems with each other, p adjusted over all; none where they cannot be, or are many."""
     return pairs_of(group, True, overall=True) if len(group.systems) <= MOST_TESTED else ()
 
 

@@ -54,9 +54,8 @@ class RankedTerm(Document):
 
 
 def ranked_terms(result: Result, ends: int = ENDS) -> list[RankedTerm]:
-    """Domains in their order, each with its `ends` highest and lowest terms by the leading metric;
-    where there are fewer, one half each, the middle with the highest. Empty for shapes that do not
-    count by term."""
+    """Domains in their order, each with its `ends` highest and lowest terms; where there are fewer,
+    one half each, the middle with the highest. Empty for shapes that do not count by term."""
     shape = catalog.shape(result.kind)
     if not shape.term_name:
         return []
@@ -196,8 +195,7 @@ def analyze(
 
 
 def _judge(model: str, options: Mapping[str, Any], language: str) -> tuple[Backend | None, str]:
-    """The sentiment backend; without its package, or where it reads another language, the rest of
-    the analysis still stands."""
+    """The sentiment backend; the analysis stands without its package, or in another language."""
     if model == "sentiment" and keywords.other_than_english(language):
         return None, (
             f"not judged: VADER reads English, the items are {language}; name a classifier with "
@@ -275,8 +273,7 @@ def _run(run: Run, items: Sequence[SentenceItem], ends: int, settings: Settings)
 
 
 def levels(items: Sequence[SentenceItem]) -> dict[str, int]:
-    """Items by how many validators gave the item's own label; a CAT is as its least agreed
-    candidate."""
+    """Items by how many gave the item's own label; a CAT is as its least agreed candidate."""
     counts = Counter(
         "not validated" if item.own_votes is None else "{} of {}".format(*item.own_votes)
         for item in items
@@ -285,8 +282,7 @@ def levels(items: Sequence[SentenceItem]) -> dict[str, int]:
 
 
 def agreed(items: Sequence[SentenceItem], least: int) -> set[str]:
-    """Ids of the items whose own label at least `least` validators gave (of a CAT: every
-    candidate's)."""
+    """Ids of items whose own label (of a CAT: of every candidate) at least `least` people gave."""
     return {item.id for item in items if item.own_votes and item.own_votes[0] >= least}
 
 

@@ -49,8 +49,7 @@ def wants_an(word: str) -> bool | None:
 
 
 def _number_wants_an(digits: str) -> bool | None:
-    """`an` before eight, eleven, eighteen and eighty, and their hundreds and thousands; 1800 may be
-    eighteen hundred."""
+    """`an` before 8, 11, 18, 80, their hundreds and thousands; 1800 may be eighteen hundred."""
     plain = digits.replace(",", "")
     if len(plain) == 4 and digits == plain and plain[:2] in ("11", "18"):
         return None
@@ -80,8 +79,7 @@ PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("ss", 
 
 
 def base_form(word: str) -> str:
-    """Without possessive and plural, as far as letters tell: `women's` is `woman`, `blacks` is
-    `black`."""
+    """Without possessive and plural, as far as letters tell: `women's` is `woman`."""
     word = word.removesuffix("'s").removesuffix("'")
     if word.endswith("men"):
         return word.removesuffix("men") + "man"
@@ -116,8 +114,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _singular(word: str) -> set[str]:
-    """A word without possessive, and what it may be the plural of: `wives` of `wife`, `boxes` of
-    `box`."""
+    """A word without possessive, and what it may be the plural of: `wives` of `wife`."""
     bare = word.removesuffix("'s").removesuffix("'")
     forms = {bare, base_form(bare)}
     if bare.endswith("children"):

@@ -25,8 +25,7 @@ from stereometer.wings.curation.english import (
 NEAR = 0.8
 """Share of words two items have in common, of all words that either has (Jaccard)."""
 MOST = 400
-"""Items under one rare word that another is compared with: more would take hours in a large set
-whose items are all alike."""
+"""Items under a rare word that another is compared with: where all are alike, more takes hours."""
 
 
 def normal(item: Item) -> tuple[str, ...]:
@@ -34,8 +33,7 @@ def normal(item: Item) -> tuple[str, ...]:
 
 
 def duplicates(items: Sequence[Item]) -> dict[str, str]:
-    """Id of each item whose texts, case and spaces aside, stood before, and of the first with
-    them."""
+    """By id of an item whose texts, case and spaces aside, stood before: the first with them."""
     first: dict[tuple[str, ...], str] = {}
     return {
         item.id: other
@@ -103,8 +101,7 @@ AGREED = 0.6
 UNEVEN = 2.0
 """Times as many words as the shortest candidate."""
 FARTHEST = 13
-"""Characters between the sentences of a pair beyond which its writers were warned (Nangia et al.
-2020, appendix)."""
+"""Characters between a pair's sentences beyond which writers were warned (Nangia et al. 2020)."""
 LONGEST_GROUP = 3
 """Words that name a group at the most."""
 
@@ -198,8 +195,7 @@ def _glued_filler(item: Cat, background: Background) -> str | None:
 
 
 RARE, COMMON, SHORTEST = 1.5, 4.0, 3
-"""On the Zipf scale: a word hardly ever seen, a word everybody uses; and letters a part has at
-least."""
+"""On the Zipf scale, a word hardly ever seen and one that everybody uses; letters of a part."""
 
 
 def is_glued(word: str, zipf: Zipf | None) -> bool:

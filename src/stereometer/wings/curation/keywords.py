@@ -1,6 +1,4 @@
-"""Words that a domain uses more than the language does: simple maths (Kilgarriff 2009; Nadeem et
-al.
-2021, Table 3).
+"""Words that a domain uses more than the language (Kilgarriff 2009; Nadeem et al. 2021, Table 3).
 
 The score of a word is (its frequency per million here + N) / (its frequency per million in the
 language + N). Reference frequencies come from wordfreq (code Apache-2.0, data CC BY-SA 4.0), an
@@ -44,8 +42,7 @@ class Keyword:
 
 
 def reference(language: str) -> Frequency:
-    """Frequencies of a language by its name in a benchmark's card; English where the card does not
-    say."""
+    """Frequencies of the language that a card names; of English where it names none."""
     try:
         from wordfreq import word_frequency
     except ModuleNotFoundError:

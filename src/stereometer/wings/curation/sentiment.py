@@ -1,5 +1,4 @@
-"""Do people put stereotypes more negatively than their opposites? (Nadeem et al. 2021, section 4.4,
-Table 2)."""
+"""Are stereotypes put more negatively than their opposites? (Nadeem et al. 2021, 4.4, Table 2)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,9 +48,7 @@ class ToneContrast:
 
 @runtime_checkable
 class Toned(Protocol):
-    """A backend that itself tells negative, neutral and positive, as a classifier with more than
-    two
-    labels does."""
+    """A backend that tells negative, neutral and positive, as a classifier of three labels does."""
 
     toned_by: str
 

@@ -47,8 +47,7 @@ class ItemBundle:
 
 
 def group_words(words: Iterable[str]) -> frozenset[str]:
-    """The base forms of words that can name a group; the parts of a compound stand by
-    themselves."""
+    """Base forms of words that can name a group; parts of a compound stand by themselves."""
     empty = FUNCTION_WORDS | AGREEMENT
     parts = [
         part
@@ -96,8 +95,7 @@ NAMED = "words that name the group a stereotype is of, and target terms"
 
 
 def bundles_of(items: Sequence[SentenceItem], largest: float) -> tuple[list[ItemBundle], str]:
-    """Bundles, and what connects them: fewer words where all would put more than the share
-    `largest` into one."""
+    """Bundles and what connects them: fewer words where one would exceed the share `largest`."""
     bundles = bundled(items, of_both)
     if max(len(bundle.items) for bundle in bundles) <= largest * len(items):
         return bundles, CONNECTED

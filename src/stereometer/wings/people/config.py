@@ -78,8 +78,7 @@ PANELS: dict[str, tuple[str, ...]] = {
     "prolific": ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"),
     "mechanical-turk": ("workerId", "assignmentId", "hitId"),
 }
-"""How people arrive: what each panel puts into the address of the study. The first says who it is;
-the same person may come back in another session."""
+"""What each panel puts into the address of the study; the first says who it is, in any session."""
 SIGNED = "link"
 """The panel whose addresses we write and sign."""
 

@@ -84,8 +84,7 @@ def _participant(
 
 
 def withheld(connection: Connection) -> frozenset[str]:
-    """Those whose demographics are withheld, so that who withdrew cannot be told from two
-    exports."""
+    """Whose demographics are withheld: two exports must not tell who withdrew."""
     lists = connection.execute(select(tombstones.c.beside)).scalars()
     return frozenset(id_ for beside in lists for id_ in json.loads(beside))
 

@@ -146,8 +146,7 @@ def effort(study: Study, judgements: int | None = None) -> Effort:
 
 
 def wanted(study: Study, half_width: float, spread: RaterSpread) -> list[dict[str, Any]]:
-    """What an interval of a wanted half width takes, at the mean spread of a cell, and in the cell
-    where nine of ten are narrower."""
+    """What a wanted half width takes, at the mean spread of a cell and at the 90th percentile."""
     if not 0 < half_width <= 50:
         raise UsageError(
             f"--within {half_width:g} is not a half width. It is a number of points on the scale "

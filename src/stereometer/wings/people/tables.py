@@ -259,8 +259,7 @@ def demographics(
 
 
 def _parts(group: Sequence[dict[str, Any]], question: str) -> list[list[dict[str, Any]]]:
-    """Those who answer alike; where that were fewer than five, answers are withheld, the rarest
-    first, until nobody is among fewer."""
+    """Those who answer alike; the rarest answers are withheld until no part is below five."""
     parts = sorted(lists_by_key((row[question], row) for row in group).values(), key=len)
     small: list[dict[str, Any]] = []
     while parts and (len(parts[0]) < SMALLEST_CELL or 0 < len(small) < SMALLEST_CELL):

@@ -38,8 +38,7 @@ class StudyTexts:
     pages: Mapping[str, str]
     words: Mapping[str, str]
     names: Mapping[str, str]
-    """What the study, its groups and traits are called in this language, by what study.toml and
-    the tables call them."""
+    """What the study, its groups and traits are called here, by their names in its files."""
     also: Mapping[str, str] = field(default_factory=dict)
     """Other names of a group that people may type, with commas between them."""
 

@@ -61,8 +61,7 @@ class Desk:
         return batch, False
 
     def _answer(self, batch: Sequence[Waiting]) -> None:
-        """Where the model stumbles over a batch, each request is asked alone: one that cannot be
-        answered is nobody else's business."""
+        """Where a batch fails, each is asked alone: one without an answer harms no other."""
         still = [(request, future) for request, future in batch if not future.done()]
         try:
             self._ask_together(still)

@@ -1,5 +1,4 @@
-"""What guards web pages: headers that every page carries, how large a request may be, and how often
-one may come."""
+"""What guards web pages: headers, how large a request may be, and how often one may come."""
 
 import asyncio
 import time

@@ -73,8 +73,7 @@ def threads_for(workers: int, threads: int | None) -> int:
 
 
 class WorkerEngines(Engines):
-    """Workers stay for as long as the model is asked, so several
-    benchmarks and measures load it once."""
+    """Workers stay while the model is asked: several benchmarks and measures load it once."""
 
     elsewhere = True
 

@@ -167,9 +167,8 @@ def agree(left: Answer, right: Answer, tolerance: float) -> bool:
 TRIES = 3
 """Workers that a window may cost before it is halved, and a single request before it is skipped."""
 CHECKED, LEAST_CHECKED = 0.02, 2
-"""Of the requests of every window so many, drawn at random, are asked of another worker, too: a
-worker that errs now and then errs in few windows, and a share of each finds it where a whole window
-out of fifty does not."""
+"""So many requests of each window, drawn at random, are asked of another worker too: a share of all
+finds a worker that errs now and then, where one whole window out of fifty does not."""
 CERTAINTY = 0.95
 IN_FLIGHT_TOKENS = 2**21
 """Tokens sent or waiting to be sent, however many workers there are."""
@@ -217,8 +216,7 @@ class Window:
 
 
 def noticed(checked: int) -> float | None:
-    """The smallest share of wrong answers of which so many checks would have met at least one, with
-    CERTAINTY; None without a check."""
+    """The smallest share of wrong answers that so many checks find with CERTAINTY; None without."""
     return round(1 - (1 - CERTAINTY) ** (1 / checked), 4) if checked else None
 
 

@@ -156,8 +156,7 @@ class JudgePairs(Judging):
         return Page(f"judge-{at}", "judge_pair.html", form, pair.id, shown)
 
     def labels(self, study: Study, person: Respondent) -> list[dict[str, Any]]:
-        """One row per pair: the view of `sent_more` and of `sent_less`, whether minimal, the type,
-        and which sentence came first."""
+        """One row per pair: the views of both, whether minimal, the type, and which came first."""
         items = self.items(study)
         sent = [
             (unit, person.answers.get(f"judge-{at}")) for at, unit in enumerate(person.units, 1)

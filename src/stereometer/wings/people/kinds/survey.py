@@ -172,8 +172,7 @@ def _turned(person: Respondent) -> Sequence[str]:
 
 
 def _scales(study: Study, person: Respondent) -> dict[str, ScaleField]:
-    """By trait, the scale as this person sees it, in their order. A control is numbered by the
-    table: names of traits are no names for a form."""
+    """The scales as this person sees them, by trait; a control is numbered by the table."""
     name_of, traits = study.texts(person.language).name, study.cached(read_traits)
     scales = {}
     for at, trait in enumerate(traits):
@@ -292,8 +291,7 @@ def _side(rating: int) -> int:
 
 
 def ratings(study: Study, person: Respondent) -> list[dict[str, Any]]:
-    """One row per group and trait, of the first time a group was rated, with the trait's place on
-    the page and whether its poles were exchanged there."""
+    """One row per group and trait: its first rating, its place on the page, whether turned."""
     turned = _turned(person)
     return [
         {

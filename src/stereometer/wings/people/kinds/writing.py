@@ -1,5 +1,4 @@
-"""Writing context association tests, as StereoSet's writers did, and minimal pairs, as those of
-CrowS-Pairs."""
+"""Writing context association tests, as for StereoSet, and minimal pairs, as for CrowS-Pairs."""
 
 from __future__ import annotations
 

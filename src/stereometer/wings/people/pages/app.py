@@ -73,8 +73,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "testserver")
 
 @dataclass(frozen=True)
 class Limits:
-    """Requests per second, and how many may come at once: by participant and by address (a class
-    may share one)."""
+    """Requests per second, and at once: by participant, and by address, which a class may share."""
 
     person: tuple[float, float] = (5, 40)
     address: tuple[float, float] = (100, 1000)

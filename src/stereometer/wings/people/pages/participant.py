@@ -156,8 +156,7 @@ class ParticipantPages:
         return response
 
     def _ids(self, request: Request, visitor: Visitor | None) -> Mapping[str, str] | None:
-        """Those of the address; of an open link, and where only the language changes, the
-        browser's own."""
+        """Those of the address, or the browser's own: of an open link, or in another language."""
         panel = self.participation.study.config.panel.name
         if visitor and visitor.ids and (request.query_params.get("change") or not PANELS[panel]):
             return visitor.ids
