@@ -8,19 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 from stereometer.core.shapes.sentences import SentenceItem, words_of
 from stereometer.core.types import Item
 from stereometer.kinds.cats.items import BLANK, Cat
 from stereometer.kinds.pairs.items import Pair
-from stereometer.wings.curation.english import (
-    AGREEMENT,
-    HERE,
-    content_words,
-    mentions,
-    wrong_article,
-)
+from stereometer.wings.curation.english import AGREEMENT, content_words, mentions, wrong_article
 
 NEAR = 0.8
 """Share of words two items have in common, of all words that either has (Jaccard)."""
@@ -106,6 +101,7 @@ LONGEST_GROUP = 3
 """Words that name a group at the most."""
 
 
+HERE = Path(__file__).parent
 DEFINITIONS: Mapping[str, str] = tomllib.loads((HERE / "flags.toml").read_text("utf-8"))
 FIRST_NAMES = frozenset((HERE / "first_names.txt").read_text("utf-8").split())
 Zipf = Callable[[str], float]

@@ -17,22 +17,9 @@ from stereometer.core.types.groups import lists_by_key
 from stereometer.kinds.cats import files as cat_files
 from stereometer.kinds.pairs import files as pair_files
 from stereometer.kinds.traits.align.raters import SMALLEST_CELL, WITHHELD
-from stereometer.wings.curation.labels import (
-    JudgedCat,
-    JudgedPair,
-    judge_again,
-    judge_cat,
-    judge_pair,
-    majority_share,
-)
+from stereometer.wings.curation import labels
 from stereometer.wings.people.fields import FORMULA_SIGNS, NO_ANSWER
-from stereometer.wings.people.kinds.judging import (
-    JudgeCatsOptions,
-    JudgePairsOptions,
-    cats_of,
-    pairs_of,
-    vote_of,
-)
+from stereometer.wings.people.kinds import judging
 from stereometer.wings.people.kinds.kind import DEMOGRAPHICS, Judging, read_writers
 from stereometer.wings.people.kinds.survey import ratings
 from stereometer.wings.people.kinds.writing import WRITE_CATS, WRITE_PAIRS, bonuses
@@ -124,9 +111,9 @@ def write_judged_cats(study: Study, people: Sequence[Participant], ids: Ids, out
     rows = _labels(study, people, ids)
     votes = lists_by_key((row["candidate"], row["label"]) for row in rows)
     people_of = lists_by_key((row["candidate"], row["person"]) for row in rows)
-    agree, judges = study.options(JudgeCatsOptions).agree, study.config.quota.judgements
-    cats = study.cached(cats_of).values()
-    judged = [judge_cat(cat, votes, agree, judges) for cat in cats]
+    agree, judges = study.options(judging.JudgeCatsOptions).agree, study.config.quota.judgements
+    cats = study.cached(judging.cats_of).values()
+    judged = [labels.judge_cat(cat, votes, agree, judges) for cat in cats]
     files = [
         cat_files.write(
             out / "items.json", [each.cat for each in judged if each.cat], people=people_of
@@ -148,25 +135,25 @@ def write_judged_pairs(study: Study, people: Sequence[Participant], ids: Ids, ou
     ]
     # As in Table 3 of the paper: how many are valid, and the mean size of the majority.
     facts = [f"{_kept(judged)}; {sum(each.swapped for each in judged)} were swapped."]
-    if shares := [majority_share(each) for each in judged if each.votes > 1]:
+    if shares := [labels.majority_share(each) for each in judged if each.votes > 1]:
         mean = 100 * sum(shares) / len(shares)
         facts.append(f"Agreement on validity, the mean majority: {mean:.1f} %.")
     return Written(files, facts)
 
 
-def judged_pairs(study: Study, rows: Rows) -> list[JudgedPair]:
-    votes = lists_by_key((row["item"], vote_of(row)) for row in rows)
-    first = study.options(JudgePairsOptions).rule == "writer-and-judges"
-    decide = judge_pair if first else judge_again
-    pairs, required = study.cached(pairs_of), study.config.quota.judgements
+def judged_pairs(study: Study, rows: Rows) -> list[labels.JudgedPair]:
+    votes = lists_by_key((row["item"], judging.vote_of(row)) for row in rows)
+    first = study.options(judging.JudgePairsOptions).rule == "writer-and-judges"
+    decide = labels.judge_pair if first else labels.judge_again
+    pairs, required = study.cached(judging.pairs_of), study.config.quota.judgements
     return [decide(pair, votes.get(id_, []), required) for id_, pair in pairs.items()]
 
 
-def _removed(judged: Sequence[JudgedCat | JudgedPair]) -> Rows:
+def _removed(judged: Sequence[labels.JudgedCat | labels.JudgedPair]) -> Rows:
     return [{"item": each.item, "reason": each.reason} for each in judged if each.reason]
 
 
-def _kept(judged: Sequence[JudgedCat | JudgedPair]) -> str:
+def _kept(judged: Sequence[labels.JudgedCat | labels.JudgedPair]) -> str:
     kept = len(judged) - len(_removed(judged))
     return f"{kept} of {len(judged)} items are kept ({100 * kept / len(judged):.1f} %)"
 
@@ -178,7 +165,7 @@ def _people(study: Study, rows: Rows) -> dict[str, tuple[str, Sequence[str]]]:
     judges = lists_by_key((row["item"], row["person"]) for row in rows)
     return {
         id_: (numbers.get(hashes.get(id_, ""), ""), judges.get(id_, ()))
-        for id_ in study.cached(pairs_of)
+        for id_ in study.cached(judging.pairs_of)
     }
 
 

@@ -16,14 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from stereometer.wings.people.config import PANELS
-from stereometer.wings.people.pages.showing import (
-    FULL,
-    consent_page,
-    end_page,
-    leave_page,
-    notice_page,
-    task_page,
-)
+from stereometer.wings.people.pages import showing
 from stereometer.wings.people.participation import PanelArrival, Participation, Standing
 from stereometer.wings.people.secrets import arrival_ids
 from stereometer.wings.people.study import digest
@@ -136,7 +129,7 @@ class ParticipantPages:
             return RedirectResponse("/page", 303)
         ids = self._ids(request, visitor)
         if ids is None:
-            return notice_page(study, study.texts(language), 400, "unknown_arrival")
+            return showing.notice_page(study, study.texts(language), 400, "unknown_arrival")
         arrival = PanelArrival(study.config.panel.name, ids, language)
         # The same person at another tab: forms that are open there stay good.
         nonce = visitor.nonce if visitor and visitor.ids == ids else secrets.token_urlsafe(16)
@@ -148,10 +141,10 @@ class ParticipantPages:
         if number is not None:
             return self._go_on(visitor.enrolled(number))
         if await run_in_threadpool(self.participation.paused):
-            return notice_page(study, study.texts(language), 503, "paused")
+            return showing.notice_page(study, study.texts(language), 503, "paused")
         if not await run_in_threadpool(self.participation.has_room):
-            return notice_page(study, study.texts(language), 200, FULL)
-        response = consent_page(study, language, self.cookies.form_token(visitor))
+            return showing.notice_page(study, study.texts(language), 200, showing.FULL)
+        response = showing.consent_page(study, language, self.cookies.form_token(visitor))
         self.cookies.write(response, visitor)
         return response
 
@@ -172,7 +165,7 @@ class ParticipantPages:
         visitor, form = await self._sent(request)
         study = self.participation.study
         if form.get("agree") != "yes":
-            return end_page(study, visitor.language, "declined")
+            return showing.end_page(study, visitor.language, "declined")
         if not visitor.participant:
             arrival = PanelArrival(study.config.panel.name, visitor.ids, visitor.language)
             read_another = form.get("version") != study.cached(digest)
@@ -180,7 +173,7 @@ class ParticipantPages:
                 return await self._receive(visitor, arrival)
             number = await run_in_threadpool(self.participation.consent, arrival)
             if number is None:
-                return end_page(study, visitor.language, FULL)
+                return showing.end_page(study, visitor.language, showing.FULL)
             visitor = visitor.enrolled(number)
         return self._go_on(visitor)
 
@@ -192,7 +185,7 @@ class ParticipantPages:
         if standing.page is None:
             return RedirectResponse("/end", 303)
         late = replace(standing, expired=LATE in request.query_params)
-        return task_page(late, self.cookies.form_token(visitor), {}, {})
+        return showing.task_page(late, self.cookies.form_token(visitor), {}, {})
 
     async def submit(self, request: Request, key: str) -> Response:
         visitor, sent = await self._sent(request)
@@ -202,7 +195,7 @@ class ParticipantPages:
         values, complaints = standing.page.form.read(sent)
         if sent.get("action") == PREVIEW or complaints:
             complaints = {} if sent.get("action") == PREVIEW else complaints
-            return task_page(standing, self.cookies.form_token(visitor), sent, complaints)
+            return showing.task_page(standing, self.cookies.form_token(visitor), sent, complaints)
         after = await run_in_threadpool(self.participation.submit, visitor.participant, key, values)
         return RedirectResponse(f"/page?{LATE}=1" if after and after.expired else "/page", 303)
 
@@ -211,14 +204,14 @@ class ParticipantPages:
     async def ask_to_leave(self, request: Request) -> Response:
         visitor = self._visitor(request)
         token = self.cookies.form_token(visitor)
-        return leave_page(self.participation.study, visitor.language, token)
+        return showing.leave_page(self.participation.study, visitor.language, token)
 
     async def leave(self, request: Request) -> Response:
         visitor, _ = await self._sent(request)
         if visitor.participant:
             await run_in_threadpool(self.participation.leave, visitor.participant)
             return RedirectResponse("/end", 303)
-        return end_page(self.participation.study, visitor.language, "declined")
+        return showing.end_page(self.participation.study, visitor.language, "declined")
 
     async def end(self, request: Request) -> Response:
         visitor = self._visitor(request)
@@ -226,7 +219,9 @@ class ParticipantPages:
         if standing.outcome is None:
             return RedirectResponse("/page", 303)
         language, number = standing.person.language, visitor.participant
-        return end_page(standing.study, language, standing.outcome, number, standing.expired)
+        return showing.end_page(
+            standing.study, language, standing.outcome, number, standing.expired
+        )
 
     # ------------------------------------------------------------------------------ who it is
 
