@@ -13,7 +13,7 @@ from stereometer.cli.render import print_view, show
 from stereometer.core import catalog
 from stereometer.core.shapes.differences import Shift
 from stereometer.core.show.view import View
-from stereometer.wings.curation.view import shifts
+from stereometer.wings.curation.restriction import shift_table
 from tests.builders.commands import Said, assert_refused, call
 from tests.builders.little import pairs_file
 
@@ -94,7 +94,7 @@ def test_a_shift_shows_the_digits_that_a_metric_declares(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     shift = Shift("sent_more", {}, 0.0, 1.2344, 10, 1.2361, 8).spanned((0.0004, 0.0031), "")
-    print_view(View(parts=tuple(shifts([shift], "clean", "finely"))))
+    print_view(View(parts=tuple(shift_table([shift], "clean", "finely"))))
     row = capsys.readouterr().out
     assert all(text in row for text in ("1.234", "1.236", "+0.002 [+0.000, +0.003]"))
 

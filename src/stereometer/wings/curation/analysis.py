@@ -1,7 +1,7 @@
 """All analyses of a data set, and of runs on it, as one value: what `stereometer analyze` shows."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
@@ -15,14 +15,16 @@ from stereometer.core.runs.open import open_benchmark, open_model
 from stereometer.core.runs.stored import Run, runs_of
 from stereometer.core.shapes.differences import Shift
 from stereometer.core.shapes.sentences import SentenceItem, SentenceShape
+from stereometer.core.show import numbers
+from stereometer.core.show.view import Piece, View, aside, extremes, heading, line, records
 from stereometer.core.stats.agreement import Alpha, alpha
 from stereometer.core.stats.intervals import generator
 from stereometer.core.types import Backend, Estimate, Result, Scorer, Settings
 from stereometer.core.types.document import Document
+from stereometer.core.types.groups import lists_by_key
 from stereometer.core.types.shown import Shown
 from stereometer.wings.curation import keywords, sentiment
-from stereometer.wings.curation import view as views
-from stereometer.wings.curation.restriction import restricted, shifts
+from stereometer.wings.curation.restriction import restricted, shift_table, shifts
 from stereometer.wings.curation.runs import RunsOnThese, curated_shapes, runs_on
 
 ENDS = 3
@@ -146,7 +148,10 @@ class Analysis(Shown, Document):
     settings: Mapping[str, Any] = field(default_factory=dict)
     schema: str = "analysis@1"
 
-    view = views.analysis
+    def view(self) -> View:
+        parts = (piece for shape in self.shapes for piece in _shown(shape, self.sentiment))
+        about = (f"content {self.digest[:12]}",)
+        return View(self.benchmark, about=about, parts=tuple(parts), notes=tuple(self.notes))
 
 
 @verb
@@ -294,3 +299,82 @@ def raw_alpha(items: Sequence[SentenceItem], settings: Settings) -> Alpha:
     return alpha(
         clusters, settings.resamples, settings.level, generator(settings.seed, {}, "alpha")
     )
+
+
+RANKED = (
+    "A term has few items; the ends of a ranking are where chance collects. p: Holm over all terms."
+)
+
+
+def _shown(shape: ShapeAnalysis, judge: str) -> Iterator[Piece]:
+    yield heading(f"{numbers.count(shape.items, 'item')} of shape {shape.shape}")
+    yield from records(shape.statistics)
+    yield from _tones(shape, judge)
+    yield heading("keywords (times as frequent as in the language)")
+    words = lists_by_key((each.group, f"{each.word} {each.score:.0f}") for each in shape.keywords)
+    yield from (line(f"{group}: {', '.join(its)}") for group, its in words.items())
+    yield from _validators(shape)
+    for run in shape.runs:
+        yield from _run_shown(run, shape.shape)
+
+
+def _tones(shape: ShapeAnalysis, judge: str) -> Iterator[Piece]:
+    yield heading(f"sentiment in percent, by {judge}")
+    yield from records([dict(vars(tone)) for tone in shape.tones])
+    yield from records(
+        [
+            {
+                "negative, stereotype - other": row.group,
+                "n": row.n,
+                "difference": numbers.signed_interval(row.difference, row.low, row.high),
+                "p": numbers.p_words(row.p_adjusted),
+                "verdict": row.verdict,
+                "test": row.test,
+            }
+            for row in shape.contrasts
+        ]
+    )
+
+
+def _validators(shape: ShapeAnalysis) -> Iterator[Piece]:
+    yield heading("validators")
+    alpha = shape.alpha
+    if alpha.value is None:
+        yield line(f"Krippendorff's alpha: none; {alpha.why}.")
+    else:
+        span = "" if alpha.low is None else f" [{alpha.low:.3f}, {alpha.high:.3f}]"
+        labels = f"{alpha.labels} labels of {alpha.units} units"
+        yield line(f"Krippendorff's alpha (names): {alpha.value:.3f}{span}, {labels}")
+    levels = ", ".join(f"{level}: {count}" for level, count in shape.levels.items())
+    yield line(f"items by validators who gave the item's own label: {levels}")
+    if shape.term_agreement:
+        yield line("agreement by target term, lowest and highest (all of them: --json)")
+        yield from records(extremes(shape.term_agreement))
+
+
+def _run_shown(run: RunAnalysis, kind: str) -> Iterator[Piece]:
+    variant = f"variant {run.variant}"
+    if run.terms:
+        title = f"most and least stereotyped terms · {run.model} · {run.measure} · {variant}"
+        yield heading(title)
+        yield from records([_term(term, kind) for term in run.terms])
+        yield from aside(RANKED)
+    for part in run.restricted:
+        agreed = f"where at least {part.validators} validators agree ({part.items} items)"
+        yield heading(f"{agreed} · {run.model} · {variant}")
+        yield from shift_table(part.shifts, "agreed", kind)
+
+
+def _term(term: RankedTerm, kind: str) -> dict[str, str]:
+    shape, leading = catalog.shape(kind), term.leading
+    values = {
+        name: numbers.with_interval(estimate, shape.metric(name).digits)
+        for name, estimate in term.estimates.items()
+    }
+    return {
+        "": f"  {term.target}" if term.target else term.domain,
+        "end": term.end if term.target else "",
+        "n": str(leading.n) if leading else "",
+        **values,
+        f"what {term.ranked_by} says": numbers.says(leading) if leading else "",
+    }

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
+from stereometer.core import catalog
 from stereometer.core.benchmarks.benchmark import Benchmark
 from stereometer.core.errors import UnknownName, UsageError
 from stereometer.core.files import write_json
@@ -15,15 +16,16 @@ from stereometer.core.runs.open import open_for_audit
 from stereometer.core.runs.stored import Run, runs_of
 from stereometer.core.shapes.differences import Shift
 from stereometer.core.shapes.sentences import SentenceItem, SentenceShape
+from stereometer.core.show import numbers
+from stereometer.core.show.view import Paragraph, Piece, View, aside, heading, line, records
 from stereometer.core.types import Settings
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.shown import Shown
 from stereometer.report.audited import AUDIT, AUDIT_SCHEMA
-from stereometer.wings.curation import view as views
 from stereometer.wings.curation.errata import Errata, check_against, corrected, read_errata
 from stereometer.wings.curation.flags import AGREED, FLAGS, Flag, Zipf, background_of, flags_for
 from stereometer.wings.curation.keywords import LANGUAGES, other_than_english
-from stereometer.wings.curation.restriction import restricted, shifts
+from stereometer.wings.curation.restriction import restricted, shift_cell, shift_table, shifts
 from stereometer.wings.curation.runs import RunsOnThese, curated_shapes, runs_on
 from stereometer.wings.curation.terms import zipf_in
 
@@ -93,7 +95,12 @@ class Audit(Shown, Document):
     """The folder that they were written to."""
     schema: str = "audit@1"
 
-    view = views.audit
+    def view(self) -> View:
+        flags = [flag for shape in self.shapes for flag in shape.flags]
+        texts = any(example.texts for flag in flags for example in flag.examples)
+        warning = [line(WARNING, bold="Content warning:")] * texts
+        shapes = (piece for shape in self.shapes for piece in _shown(shape, self))
+        return View(parts=(*warning, *shapes))
 
     @property
     def remarks(self) -> list[str]:
@@ -298,3 +305,61 @@ def _store(audit: Audit, shape: ShapeAudit, run: RunAudit) -> None:
         **{name: numbers[name] for name in ("estimates", "shifts", "by_flag")},
     }
     write_json(Path(run.folder) / AUDIT, stored)
+
+
+WARNING = " the examples state stereotypes about people, many of them offensive."
+AUDITED = "Intervals are of one shift at a time, without correction for the number of shifts shown."
+
+
+def _shown(shape: ShapeAudit, made: Audit) -> Iterator[Piece]:
+    """How many items have which flag, examples, and what the flags do to runs."""
+    items = f"{numbers.count(shape.items, 'item')} of shape {shape.shape}"
+    yield heading(f"{made.benchmark} · {items}: {shape.clean} clean, {shape.flagged} not")
+    if made.errata:
+        yield line(
+            f"errata {made.errata}: {shape.dropped} dropped, "
+            f"{shape.kept} kept whatever the flags say, {shape.corrected} corrected"
+        )
+    yield from records(
+        [
+            {
+                "flag": flag.name,
+                "items": "" if flag.count is None else str(flag.count),
+                "": flag.why or ("" if flag.name in made.counting else "does not count"),
+            }
+            for flag in shape.flags
+        ]
+    )
+    yield from _examples(shape)
+    for run in shape.runs:
+        yield from _run_shown(run, shape.shape)
+
+
+def _examples(shape: ShapeAudit) -> Iterator[Paragraph]:
+    for flag in shape.flags:
+        yield line(f": {flag.definition}", bold=flag.name, whole=True)
+        for example in flag.examples:
+            reason = f": {example.found}" if example.found else ""
+            texts = "".join(f"\n      {key}: {text}" for key, text in example.texts.items())
+            yield line(f"    {example.id}{reason}{texts}", whole=True)
+
+
+def _run_shown(run: RunAudit, kind: str) -> Iterator[Piece]:
+    metric = catalog.shape(kind).metric
+    yield heading(f"all and clean items · {run.model} · {run.measure} · variant {run.variant}")
+    yield from shift_table(run.shifts, "clean", kind)
+    yield heading("overall, leaving out only the items of one flag")
+    yield from records(
+        [
+            {
+                "flag": name,
+                "metric": shift.name,
+                "left": shift.n_kept,
+                "shift": shift_cell(shift, metric(shift.name).digits),
+                "verdict": shift.verdict or "",
+            }
+            for name, moved in run.by_flag.items()
+            for shift in moved
+        ]
+    )
+    yield from aside(AUDITED)

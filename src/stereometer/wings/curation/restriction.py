@@ -4,12 +4,15 @@ Both values come from the same scores, so the interval of the shift draws target
 once for both.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from stereometer.core import catalog
 from stereometer.core.shapes.differences import Shift
 from stereometer.core.shapes.points import Coverage
 from stereometer.core.shapes.shape import Contrast, Shape
+from stereometer.core.show import numbers
+from stereometer.core.show.view import Piece, records
 from stereometer.core.types import Estimate, Score, Settings
 
 
@@ -50,3 +53,30 @@ def _covered(
     if shift.kept is not None and (why := kept.shortfall(settings)):
         return shift.without(why)
     return shift
+
+
+def shift_table(moved: Sequence[Shift], kept: str, kind: str) -> Iterator[Piece]:
+    """Overall, tasks and domains; the finer slices are in --json."""
+    shape = catalog.shape(kind)
+    rows = [(shift, shape.metric(shift.name).digits) for shift in moved if len(shift.slice) < 2]
+    return records(
+        [
+            {
+                "": numbers.slice_name(shift.slice),
+                "metric": shift.name,
+                "all": numbers.number(shift.value, digits),
+                "n": shift.n,
+                kept: numbers.number(shift.kept, digits),
+                f"n {kept}": shift.n_kept,
+                "shift": shift_cell(shift, digits),
+                "verdict": shift.verdict or "",
+            }
+            for shift, digits in rows
+        ]
+    )
+
+
+def shift_cell(shift: Shift, digits: int) -> str:
+    if shift.why or shift.difference is None:
+        return shift.why or ""
+    return numbers.signed_interval(shift.difference, shift.low, shift.high, digits)

@@ -19,13 +19,13 @@ from stereometer.core.files import UTF8, write_json
 from stereometer.core.options import Benchmark, Column, Data, Encoding, Seed, verb
 from stereometer.core.runs.open import open_benchmark
 from stereometer.core.shapes.sentences import SentenceItem, SentenceShape
+from stereometer.core.show.view import View, records
 from stereometer.core.stats.clusters import connected
 from stereometer.core.tables import Layout
 from stereometer.core.types import digest_of
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.groups import lists_by_key
 from stereometer.core.types.shown import Shown
-from stereometer.wings.curation import view as views
 from stereometer.wings.curation.english import AGREEMENT, FUNCTION_WORDS, base_form
 from stereometer.wings.curation.runs import curated_shapes
 
@@ -152,7 +152,18 @@ class SplitParts(Shown, Document):
     folder: Path = field(metadata=UNSTORED)
     schema: str = "split@1"
 
-    view = views.split
+    def view(self) -> View:
+        rows = [
+            {
+                "part": f"{part.part}{' (hidden)' if part.hidden else ''}",
+                "items": part.items,
+                "terms": "" if part.terms is None else part.terms,
+                "connected groups": part.connected,
+                "file": part.file,
+            }
+            for part in self.parts
+        ]
+        return View(parts=tuple(records(rows)))
 
     @property
     def remarks(self) -> list[str]:

@@ -18,11 +18,11 @@ from typing import Annotated, Any
 from stereometer.core.errors import DataError, UsageError
 from stereometer.core.files import begins_with, read_json, read_lines
 from stereometer.core.options import Option, pairs_in, verb
+from stereometer.core.show.view import View, line, records
 from stereometer.core.tables import read_table, write_csv
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.packages import check_packages
 from stereometer.core.types.shown import Shown
-from stereometer.wings.curation import view as views
 
 DOMAINS = {"P106": "profession", "P172": "race", "P140": "religion"}
 """What each property of a person gives terms for."""
@@ -34,6 +34,9 @@ ENTITY = re.compile(r"(?:^|/)(Q\d+)>?$")
 LITERAL = re.compile(r'"(.*)"(?:@[\w-]+|\^\^\S+)?', re.DOTALL)
 """A value in the service's TSV: `"nurse"@en`."""
 COUNTS = ("count", "people", "n")
+
+MOST_TERMS = 20
+"""Of a list that is shown from its start."""
 
 Zipf = Callable[[str], float]
 Row = Mapping[str, str]
@@ -65,7 +68,25 @@ class Terms(Shown, Document):
     file: Path | None = field(default=None, metadata=UNSTORED)
     schema: str = "terms@1"
 
-    view = views.terms
+    def view(self) -> View:
+        rows = [
+            {
+                "term": row.target,
+                "people": row.people,
+                "frequency (Zipf)": row.zipf,
+                "rare": "rare" if row.rare else "",
+                "contains": row.contains,
+            }
+            for row in self.terms[:MOST_TERMS]
+        ]
+        rare = sum(row.rare for row in self.terms)
+        inside = sum(bool(row.contains) for row in self.terms)
+        more = f" The first {MOST_TERMS} are shown." if len(self.terms) > MOST_TERMS else ""
+        counts = (
+            f"{len(self.terms)} terms: {rare} rare, {inside} with another term inside; "
+            f"{self.unlabelled} rows without a label left out.{more}"
+        )
+        return View(parts=(*records(rows), line(counts)))
 
     @property
     def remarks(self) -> list[str]:
@@ -175,7 +196,7 @@ def read_export(path: Path) -> Iterator[Row]:
         yield from _json_rows(path, read_json(path))
         return
     with closing(read_lines(path)) as lines:
-        header = next(line for line in lines if line.strip()).rstrip("\n").split("\t")
+        header = next(row for row in lines if row.strip()).rstrip("\n").split("\t")
         if len(header) > 1 or header[0].startswith("?"):
             yield from _tsv_rows(path, [name.lstrip("?") for name in header], lines)
             return
@@ -184,14 +205,14 @@ def read_export(path: Path) -> Iterator[Row]:
 
 def _tsv_rows(path: Path, header: Sequence[str], lines: Iterable[str]) -> Iterator[Row]:
     """Values are marked as in SPARQL, not quoted as in CSV."""
-    for line in lines:
-        values = line.rstrip("\n").split("\t")
-        if line.strip() and len(values) != len(header):
+    for row in lines:
+        values = row.rstrip("\n").split("\t")
+        if row.strip() and len(values) != len(header):
             raise DataError(
                 f"{path} has a row without {len(header)} fields. It is cut off or was edited. "
                 "Download it again."
             )
-        if line.strip():
+        if row.strip():
             yield dict(zip(header, map(_plain, values), strict=True))
 
 
