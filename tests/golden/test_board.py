@@ -10,7 +10,7 @@ import pytest
 
 import stereometer
 from stereometer.core.show import numbers
-from stereometer.wings.board.site import build, rank_words
+from stereometer.wings.board.site import build
 from stereometer.wings.board.tables import RankedValue
 from tests.conftest import released
 from tests.golden.test_stereoset import SYSTEMS, replayed
@@ -21,7 +21,7 @@ TABLE = PAGE.parent / "board" / "first.csv"
 
 
 def shown(ranked: RankedValue) -> tuple[str, str]:
-    return numbers.with_interval(ranked.estimate), rank_words(ranked).removeprefix("rank ")
+    return numbers.with_interval(ranked.estimate), ranked.words.removeprefix("rank ")
 
 
 def test_the_released_systems_make_the_board_of_the_docs(tmp_path: Path) -> None:

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +14,6 @@ from stereometer.core.files import read_json, replacing, write_json
 from stereometer.core.options import Option, verb
 from stereometer.core.runs.stored import runs_of
 from stereometer.core.show import numbers
-from stereometer.core.show.figure import Figure
 from stereometer.core.show.slices import named
 from stereometer.core.show.table import Cell, Table, number, text
 from stereometer.core.types import Slice
@@ -28,14 +26,7 @@ from stereometer.report.systems import Group, System
 from stereometer.wings.board.check import tiers_in
 from stereometer.wings.board.judge import LEDGER, LedgerEnd, hidden_tables, ledger_end
 from stereometer.wings.board.seals import Ledger
-from stereometer.wings.board.tables import (
-    TIERS,
-    BoardRow,
-    BoardTable,
-    RankedValue,
-    ShownTable,
-    tables_of,
-)
+from stereometer.wings.board.tables import TIERS, BoardRow, BoardTable, ShownTable, tables_of
 
 INDEX, BOARD, MODELS = "index.html", "board.json", "models"
 
@@ -113,107 +104,17 @@ PACKAGE = "stereometer.wings.board"
 SHARED = ("benchmark", "measure", "variant")
 """By the rows of a table."""
 CHARTS = ("assets/charts.js", "assets/downloads.js")
-
-
 ASSETS = Path(__file__).with_name("assets")
 
 
-@dataclass(frozen=True)
-class TableView:
-    """A table as the templates take it."""
-
-    shown: ShownTable
-
-    @property
-    def table(self) -> BoardTable:
-        return self.shown.table
-
-    @cached_property
-    def columns(self) -> list[tuple[str, str, str]]:
-        """Name, label and ideal of each metric."""
-        shape = self.shown.group.shape
-        rows = [ranked.estimate for row in self.table.entries for ranked in row.ranked]
-        ideals = {estimate.name: numbers.ideal(estimate) for estimate in rows}
-        return [
-            (name, shape.metric(name).label, ideals[name])
-            for name in self.shown.group.headline
-            if name in ideals
-        ]
-
-    @cached_property
-    def slices(self) -> list[Slice]:
-        """The headline slices of all systems: gathered once, for every system has a page."""
-        group, names = self.shown.group, (name for name, _, _ in self.columns)
-        return list(
-            {tuple(row.items()): row for name in names for row in group.slices(name)}.values()
-        )
-
-    @cached_property
-    def systems(self) -> dict[str, System]:
-        return {system.label: system for system in self.shown.group.systems}
-
-    def cell(self, row: BoardRow, name: str) -> Cell:
-        """A value with its interval, rank range, verdict and how many items it rests on."""
-        ranked = next((each for each in row.ranked if each.estimate.name == name), None)
-        if ranked is None:
-            return number("not measured")
-        estimate, digits = ranked.estimate, self.shown.group.digits(name)
-        used = f"{numbers.used(estimate)} items"
-        if estimate.value is None:
-            return number("no score", estimate.why or "", used)
-        lines = (rank_words(ranked), numbers.short(estimate), used)
-        return number(numbers.both(estimate, digits), *filter(None, lines))
-
-    @property
-    def figures(self) -> list[Figure]:
-        figures = self.shown.section.at_a_glance(self.shown.group.shown)
-        return [replace(figure, tables=()) for figure in figures if figure.charts]
-
-    @property
-    def pairs(self) -> Table | None:
-        """Every paired test behind the rank ranges."""
-        if not self.table.pairs:
-            return None
-        columns = (text("Systems"), text("Metric"), number("difference"), number("p"), text(""))
-        rows = tuple(
-            (
-                text(f"{pair.first} → {pair.second}"),
-                text(self.shown.group.shape.metric(row.name).label),
-                number(numbers.signed_interval(row.difference, row.low, row.high)),
-                number(numbers.p_value(row.p_adjusted)),
-                text(_closer(pair.first, pair.second, row.closer)),
-            )
-            for pair in self.table.pairs
-            for row in [pair.tested]
-        )
-        foot = (
-            "Second minus first on the items that both answered. p is adjusted by Holm over all "
-            "pairs of this table, for each metric."
-        )
-        return Table(columns, rows, "The paired tests behind the ranks", foot)
-
-
-def rank_words(ranked: RankedValue) -> str:
-    if ranked.best_rank is None or ranked.worst_rank is None:
-        return ""
-    to = f" to {ranked.worst_rank}" if ranked.best_rank < ranked.worst_rank else ""
-    return f"rank {ranked.best_rank}{to}"
-
-
-def _closer(first: str, second: str, closer: str) -> str:
-    names = {"first": first, "second": second}
-    return f"{names[closer]} is nearer to the ideal" if closer in names else "not beyond noise"
-
-
 def index_page(shown: Sequence[ShownTable]) -> str:
-    views = [TableView(each) for each in shown]
-    charts = boxes_of(figure for view in views for figure in view.figures)
+    charts = boxes_of(figure for each in shown for figure in each.figures)
     own = script(*map(asset, CHARTS), (ASSETS / "filters.js").read_text("utf-8"))
     return _rendered(
         "board.html.j2",
         title="Stereotypes in language models: a board",
-        views=views,
-        choices=_choices([view.table for view in views]),
+        views=shown,
+        choices=_choices([each.table for each in shown]),
         general=method.GENERAL,
         citations=method.citations([(each.section, each.group) for each in shown]),
         scripts=[libraries(), own],
@@ -233,7 +134,7 @@ def _choices(tables: Sequence[BoardTable]) -> dict[str, list[str]]:
 class ModelPart:
     """What one table says of one model."""
 
-    view: TableView
+    view: ShownTable
     row: BoardRow
     system: System
 
@@ -245,7 +146,7 @@ class ModelPart:
     @property
     def slices(self) -> Table | None:
         """Headline slices; a hidden part has none that may be seen."""
-        group, slices = self.view.shown.group, self.view.slices
+        group, slices = self.view.group, self.view.slices
         names = [name for name, _, _ in self.view.columns]
         if len(slices) < 2:
             return None
@@ -272,7 +173,7 @@ def model_pages(shown: Sequence[ShownTable]) -> dict[str, str]:
     """By file name; all that the tables say of one model."""
     parts = lists_by_key(
         (row.page_file, ModelPart(view, row, view.systems[row.system]))
-        for view in map(TableView, shown)
+        for view in shown
         for row in view.table.entries
     )
     return {

@@ -3,13 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from stereometer.core.compare import Compared
 from stereometer.core.runs.store import check_whole, folder_name
 from stereometer.core.runs.stored import Run, shareable
 from stereometer.core.shapes.differences import Difference
-from stereometer.core.types import Estimate, Result
+from stereometer.core.show import numbers
+from stereometer.core.show.figure import Figure
+from stereometer.core.show.table import Cell, Table, number, text
+from stereometer.core.types import Estimate, Result, Slice
 from stereometer.core.types.document import Document
 from stereometer.core.types.groups import lists_by_key
 from stereometer.report.figures.differences import pairs_of
@@ -39,6 +43,13 @@ class RankedValue(Document):
     estimate: Estimate
     best_rank: int | None
     worst_rank: int | None
+
+    @property
+    def words(self) -> str:
+        if self.best_rank is None or self.worst_rank is None:
+            return ""
+        to = f" to {self.worst_rank}" if self.best_rank < self.worst_rank else ""
+        return f"rank {self.best_rank}{to}"
 
 
 @dataclass(frozen=True)
@@ -85,11 +96,80 @@ class BoardTable(Document):
 
 @dataclass(frozen=True)
 class ShownTable:
-    """A table with what its pages are drawn from."""
+    """A table with what its pages are drawn from, as the templates take it."""
 
     table: BoardTable
     section: Section
     group: Group
+
+    @cached_property
+    def columns(self) -> list[tuple[str, str, str]]:
+        """Name, label and ideal of each metric."""
+        shape = self.group.shape
+        rows = [ranked.estimate for row in self.table.entries for ranked in row.ranked]
+        ideals = {estimate.name: numbers.ideal(estimate) for estimate in rows}
+        return [
+            (name, shape.metric(name).label, ideals[name])
+            for name in self.group.headline
+            if name in ideals
+        ]
+
+    @cached_property
+    def slices(self) -> list[Slice]:
+        """The headline slices of all systems: gathered once, for every system has a page."""
+        group, names = self.group, (name for name, _, _ in self.columns)
+        return list(
+            {tuple(row.items()): row for name in names for row in group.slices(name)}.values()
+        )
+
+    @cached_property
+    def systems(self) -> dict[str, System]:
+        return {system.label: system for system in self.group.systems}
+
+    def cell(self, row: BoardRow, name: str) -> Cell:
+        """A value with its interval, rank range, verdict and how many items it rests on."""
+        ranked = next((each for each in row.ranked if each.estimate.name == name), None)
+        if ranked is None:
+            return number("not measured")
+        estimate, digits = ranked.estimate, self.group.digits(name)
+        used = f"{numbers.used(estimate)} items"
+        if estimate.value is None:
+            return number("no score", estimate.why or "", used)
+        lines = (ranked.words, numbers.short(estimate), used)
+        return number(numbers.both(estimate, digits), *filter(None, lines))
+
+    @property
+    def figures(self) -> list[Figure]:
+        figures = self.section.at_a_glance(self.group.shown)
+        return [replace(figure, tables=()) for figure in figures if figure.charts]
+
+    @property
+    def pairs(self) -> Table | None:
+        """Every paired test behind the rank ranges."""
+        if not self.table.pairs:
+            return None
+        columns = (text("Systems"), text("Metric"), number("difference"), number("p"), text(""))
+        rows = tuple(
+            (
+                text(f"{pair.first} → {pair.second}"),
+                text(self.group.shape.metric(row.name).label),
+                number(numbers.signed_interval(row.difference, row.low, row.high)),
+                number(numbers.p_value(row.p_adjusted)),
+                text(_closer(pair.first, pair.second, row.closer)),
+            )
+            for pair in self.table.pairs
+            for row in [pair.tested]
+        )
+        foot = (
+            "Second minus first on the items that both answered. p is adjusted by Holm over all "
+            "pairs of this table, for each metric."
+        )
+        return Table(columns, rows, "The paired tests behind the ranks", foot)
+
+
+def _closer(first: str, second: str, closer: str) -> str:
+    names = {"first": first, "second": second}
+    return f"{names[closer]} is nearer to the ideal" if closer in names else "not beyond noise"
 
 
 def kept_apart(result: Result) -> tuple[object, ...]:

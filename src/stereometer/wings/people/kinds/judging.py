@@ -67,11 +67,9 @@ class JudgeCats(Judging):
         items = self.items(study)
         return [
             {"item": unit, "candidate": candidate, "label": label, "place": place}
-            for at, unit in enumerate(person.units, 1)
+            for _, unit, sent in person.sent("label")
             if unit in items
-            for place, (candidate, label) in enumerate(
-                person.answers.get(f"label-{at}", {}).items(), 1
-            )
+            for place, (candidate, label) in enumerate(sent.items(), 1)
         ]
 
     def judged(self, study: Study, person: Respondent) -> Iterable[tuple[str, str]]:
@@ -158,13 +156,10 @@ class JudgePairs(Judging):
     def labels(self, study: Study, person: Respondent) -> list[dict[str, Any]]:
         """One row per pair: the views of both, whether minimal, the type, and which came first."""
         items = self.items(study)
-        sent = [
-            (unit, person.answers.get(f"judge-{at}")) for at, unit in enumerate(person.units, 1)
-        ]
         return [
             {"item": unit, **values, "first": next(iter(values))}
-            for unit, values in sent
-            if values is not None and unit in items
+            for _, unit, values in person.sent("judge")
+            if unit in items
         ]
 
     def judged(self, study: Study, person: Respondent) -> Iterable[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -82,6 +82,12 @@ class Respondent:
     def lot(self, purpose: str) -> random.Random:
         """Draws that are the same whenever the page is shown."""
         return random.Random(f"{self.id}/{purpose}")
+
+    def sent(self, page: str) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+        """Number, unit and answer of each page that was sent, of those about units."""
+        for at, unit in enumerate(self.units, 1):
+            if (answer := self.answers.get(f"{page}-{at}")) is not None:
+                yield at, unit, answer
 
 
 @dataclass(frozen=True)

@@ -301,6 +301,6 @@ def ratings(study: Study, person: Respondent) -> list[dict[str, Any]]:
             "place": place,
             "turned": "yes" if trait in turned else "",
         }
-        for at, group in enumerate(person.units, 1)
-        for place, (trait, rating) in enumerate(person.answers.get(f"rate-{at}", {}).items(), 1)
+        for _, group, sent in person.sent("rate")
+        for place, (trait, rating) in enumerate(sent.items(), 1)
     ]

@@ -83,11 +83,8 @@ class WriteCats(Kind):
         return Page(f"write-{at}", "write_cat.html", Form(fields, rule), unit, shown)
 
     def written(self, study: Study, person: Respondent) -> Sequence[Cat]:
-        return [
-            _cat(study, person, at, unit, person.answers[f"write-{at}"])
-            for at, unit in enumerate(person.units, 1)
-            if f"write-{at}" in person.answers
-        ]
+        sent = person.sent("write")
+        return [_cat(study, person, at, unit, values) for at, unit, values in sent]
 
     def start(self, folder: Path, source: StudySource) -> None:
         rows = read_table(source.file or MATERIALS / "terms.csv", COLUMNS[:2])
@@ -181,9 +178,7 @@ class WritePairs(Kind):
             ChoiceField("type", word("pair_type"), types),
         )
         prompts = study.cached(read_prompts)
-        earlier = [
-            person.answers[key]["type"] for key in person.answers if key.startswith("write-")
-        ]
+        earlier = [values["type"] for _, _, values in person.sent("write")]
         shown = {
             "prompt": person.lot(unit).choice(prompts) if prompts else "",
             "limits": options,
@@ -216,12 +211,11 @@ class WritePairs(Kind):
         """Sentence 1, about the disadvantaged group, is the more stereotypical one where it shows a
         stereotype, and the less where it breaks one."""
         pairs = []
-        for at in range(1, len(person.units) + 1):
-            if (values := person.answers.get(f"write-{at}")) is not None:
-                direction, type_ = values["direction"], values["type"]
-                sentences = values["first"], values["second"]
-                more, less = sentences if direction == "stereo" else reversed(sentences)
-                pairs.append(Pair(f"{person.id}-{at}", more, less, type_, direction))
+        for at, _, values in person.sent("write"):
+            direction, type_ = values["direction"], values["type"]
+            sentences = values["first"], values["second"]
+            more, less = sentences if direction == "stereo" else reversed(sentences)
+            pairs.append(Pair(f"{person.id}-{at}", more, less, type_, direction))
         return pairs
 
     def start(self, folder: Path, source: StudySource) -> None:
