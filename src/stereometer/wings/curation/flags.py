@@ -48,9 +48,8 @@ def near(sets: Mapping[str, frozenset[str]], least: float = NEAR) -> dict[str, s
     seen: dict[str, list[str]] = defaultdict(list)
     nearest: dict[str, str] = {}
     for name, words in sets.items():
-        prefix = sorted(words, key=lambda word: (often[word], word))[
-            : len(words) - ceil(least * len(words)) + 1
-        ]
+        rarest = sorted(words, key=lambda word: (often[word], word))
+        prefix = rarest[: len(words) - ceil(least * len(words)) + 1]
         for other in dict.fromkeys(id_ for word in prefix for id_ in seen[word]):
             if name in nearest and other in nearest:
                 continue

@@ -53,9 +53,8 @@ class Pay(_Section):
 
     def amount(self, outcome: str) -> float:
         """Who fails a check is paid like everybody who finishes."""
-        return {"complete": self.complete, "failed": self.complete, "left": self.left}.get(
-            outcome, 0.0
-        )
+        paid = {"complete": self.complete, "failed": self.complete, "left": self.left}
+        return paid.get(outcome, 0.0)
 
 
 class Codes(_Section):
@@ -66,8 +65,7 @@ class Codes(_Section):
 
     @model_validator(mode="after")
     def _different(self) -> Self:
-        codes = [getattr(self, outcome) for outcome in OUTCOMES]
-        if len(set(codes)) < len(codes):
+        if len(set(self.model_dump().values())) < len(OUTCOMES):
             raise ValueError("two outcomes have the same code; give each one of its own")
         return self
 

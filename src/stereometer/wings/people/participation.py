@@ -99,11 +99,9 @@ class Participation:
         return any(taken[unit.name] < quota for unit in self.study.units)
 
     def paused(self) -> bool:
+        paused = select(db.controls.c.value).where(db.controls.c.name == PAUSED)
         with self.database.read() as connection:
-            value = connection.execute(
-                select(db.controls.c.value).where(db.controls.c.name == PAUSED)
-            ).scalar()
-        return value == "yes"
+            return connection.execute(paused).scalar() == "yes"
 
     def known(self, arrival: PanelArrival) -> str | None:
         """The number of somebody who has consented before; None of who is new."""
@@ -111,12 +109,9 @@ class Participation:
             return self._known(connection, arrival)
 
     def _known(self, connection: Connection, arrival: PanelArrival) -> str | None:
-        hashed = self.study.secrets.person
-        row = connection.execute(
-            select(db.participants.c.id, db.participants.c.visit).where(
-                db.participants.c.person == hashed(arrival.panel, arrival.identity)
-            )
-        ).one_or_none()
+        hashed, people = self.study.secrets.person, db.participants.c
+        same = people.person == hashed(arrival.panel, arrival.identity)
+        row = connection.execute(select(people.id, people.visit).where(same)).one_or_none()
         if row is not None and row.visit != hashed(arrival.panel, arrival.visit):
             raise OtherVisit
         return str(row.id) if row is not None else None
@@ -148,9 +143,8 @@ class Participation:
                 consented_at=now,
             )
         )
-        connection.execute(
-            db.payments.insert().values(participant=id_, ids=json.dumps(dict(arrival.ids)))
-        )
+        ids = json.dumps(dict(arrival.ids))
+        connection.execute(db.payments.insert().values(participant=id_, ids=ids))
         lease(connection, id_, names, quota.expiry(now))
         return id_
 
@@ -231,13 +225,9 @@ class Participation:
         state = COUNTED if outcome == "complete" else RETURNED
         before = (OPEN, COUNTED) if outcome == "failed" else (OPEN,)
         settle(connection, participant, state, before=before)
-        connection.execute(
-            update(db.participants)
-            .where(db.participants.c.id == participant)
-            .values(
-                outcome=outcome, finished_at=self.clock(), failed_checks=json.dumps(list(failed))
-            )
-        )
+        own, checks = db.participants.c.id == participant, json.dumps(list(failed))
+        ended = {"outcome": outcome, "finished_at": self.clock(), "failed_checks": checks}
+        connection.execute(update(db.participants).where(own).values(ended))
 
     def leave(self, participant: str) -> None:
         with self.database.write() as connection:
@@ -250,9 +240,8 @@ class Participation:
     def pause(self, paused: bool) -> None:
         with self.database.write() as connection:
             connection.execute(db.controls.delete().where(db.controls.c.name == PAUSED))
-            connection.execute(
-                db.controls.insert().values(name=PAUSED, value="yes" if paused else "no")
-            )
+            value = "yes" if paused else "no"
+            connection.execute(db.controls.insert().values(name=PAUSED, value=value))
 
     def exclude(self, participant: str, reason: str) -> bool:
         """Leave a person's work out of the results; False where nobody has that number."""
@@ -267,10 +256,9 @@ class Participation:
         panel = self.study.config.panel.name
         identity = json.dumps(dict.fromkeys(person_parameter(panel) or ("visit",), name))
         hashes = (name, self.study.secrets.person(panel, identity))
+        number = select(db.participants.c.id).where(db.participants.c.person.in_(hashes))
         with self.database.read() as connection:
-            return connection.execute(
-                select(db.participants.c.id).where(db.participants.c.person.in_(hashes))
-            ).scalar()
+            return connection.execute(number).scalar()
 
     def holder(self, code: str) -> str | None:
         """The number of the participant who has that code, also of one who has withdrawn: the
@@ -294,9 +282,8 @@ class Participation:
         for table in (db.answers, db.leases, db.payments):
             connection.execute(table.delete().where(table.c.participant == id_))
         connection.execute(db.participants.delete().where(db.participants.c.id == id_))
-        connection.execute(
-            db.tombstones.insert().values(participant=id_, at=self.clock(), beside=beside)
-        )
+        grave = {"participant": id_, "at": self.clock(), "beside": beside}
+        connection.execute(db.tombstones.insert().values(grave))
 
     def _beside(self, connection: Connection, id_: str) -> list[str]:
         """Others whose rows leave the table of demographics with somebody's own: of the same

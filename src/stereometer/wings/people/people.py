@@ -155,16 +155,14 @@ OPEN, COUNTED, RETURNED = "open", "counted", "returned"
 
 def places_taken(connection: Connection, now: float, version: int) -> Counter[str]:
     """Counted and open leases by unit, of the people of a version."""
+    is_open = and_(leases.c.state == OPEN, leases.c.expires_at > now)
     taken = (
         select(leases.c.unit, func.count().label("places"))
         .join(participants, participants.c.id == leases.c.participant)
-        .where(participants.c.version == version)
-        .where(
-            or_(leases.c.state == COUNTED, and_(leases.c.state == OPEN, leases.c.expires_at > now))
-        )
+        .where(participants.c.version == version, or_(leases.c.state == COUNTED, is_open))
+        .group_by(leases.c.unit)
     )
-    rows = connection.execute(taken.group_by(leases.c.unit))
-    return Counter({row.unit: row.places for row in rows})
+    return Counter({row.unit: row.places for row in connection.execute(taken)})
 
 
 def least_filled(
