@@ -30,7 +30,7 @@ def local() -> Any:
 
 @pytest.fixture(scope="session")
 def served(local: Any) -> Iterator[str]:
-    from stereometer.wings.serving.server import running
+    from tests.builders.served import running
 
     with running(local) as server:
         yield server.url

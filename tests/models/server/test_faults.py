@@ -850,7 +850,7 @@ def test_a_mistake_in_a_late_setting_is_told_before_anything_is_asked(
 def test_a_flaky_proxy_changes_nothing(stub: Start) -> None:
     """Answers through one that limits, cuts and lies are those of the server itself."""
     from stereometer.models.baselines.fake import Fake
-    from stereometer.wings.serving.server import running
+    from tests.builders.served import running
 
     with running(Fake()) as real:
         direct = dict(open_server(f"server:{real.url}#fake").answer(some(30)))

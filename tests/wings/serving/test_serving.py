@@ -20,9 +20,10 @@ from stereometer.core.runs.runner import Serial, Tally, computed
 from stereometer.core.types import Asking, Generate
 from stereometer.models.baselines.fake import Fake
 from stereometer.testing import check_backend
-from stereometer.wings.serving.server import ModelServer, running
+from stereometer.wings.serving.server import ModelServer
 from tests.builders.by_hand import bound
 from tests.builders.commands import PROGRAM, call
+from tests.builders.served import running
 from tests.builders.servers import open_server
 
 

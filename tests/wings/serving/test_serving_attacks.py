@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from stereometer.core.types import Answer, Generate, Request
 from stereometer.models.baselines.fake import Fake
 from stereometer.wings.serving.desk import Desk
-from stereometer.wings.serving.server import LARGEST, ModelServer, running
+from stereometer.wings.serving.server import LARGEST, ModelServer
+from tests.builders.served import running
 
 ENDPOINTS = ("/completions", "/chat/completions")
 ASKED: Mapping[str, dict[str, Any]] = {

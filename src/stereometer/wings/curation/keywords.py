@@ -87,12 +87,7 @@ def by_lemma(language: str) -> Frequency:
 
 
 def keywords(
-    items: Sequence[SentenceItem],
-    frequency: Frequency,
-    top: int,
-    smoothing: float = SMOOTHING,
-    fewest: int = FEWEST,
-    form: Callable[[str], str] = str,
+    items: Sequence[SentenceItem], frequency: Frequency, top: int, form: Callable[[str], str] = str
 ) -> list[Keyword]:
     """The `top` keywords of each domain or bias type, target terms left out; of pairs, the words
     that change.
@@ -109,11 +104,11 @@ def keywords(
         scored = []
         for word, count in counts.items():
             here, there = 1e6 * count / counts.total(), frequency(word)
-            score = (here + smoothing) / (there + smoothing)
+            score = (here + SMOOTHING) / (there + SMOOTHING)
             # A target term, its plural or its possessive.
             ends = ("", "'s", "s", "es")
             is_target = any(word.removesuffix(end) in left_out for end in ends)
-            if score > 1 and spread[word] >= fewest and not is_target:
+            if score > 1 and spread[word] >= FEWEST and not is_target:
                 scored.append(Keyword(domain, word, score, count, spread[word], here, there))
         keywords += sorted(scored, key=lambda keyword: (-keyword.score, keyword.word))[:top]
     return keywords

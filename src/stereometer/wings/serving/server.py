@@ -3,12 +3,9 @@ must pass before anything reads its body: host, key and size."""
 
 import os
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hmac import compare_digest
 from ipaddress import ip_address
-from threading import Thread
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -130,16 +127,3 @@ def _bound(host: str, port: int) -> socket.socket:
             f"Cannot listen on {host}:{port}: {error}. The port is taken, or the address "
             "does not belong to this machine. Choose another --port."
         ) from None
-
-
-@contextmanager
-def running(backend: Backend, host: str = "127.0.0.1", port: int = 0) -> Iterator[ModelServer]:
-    """A server that answers in a thread of its own."""
-    server = ModelServer(backend, host, port)
-    thread = Thread(target=server.serve, daemon=True, name="stereometer-server")
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.stop()
-        thread.join()

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from random import Random
 from typing import Any
@@ -69,14 +69,9 @@ class Pool:
     keep_every = 1  # what a killed driver loses is what is in flight
 
     def __init__(
-        self,
-        backend: Backend,
-        crew: Crew,
-        versions: Mapping[str, str],
-        patience: float,
-        clock: Callable[[], float] = time.monotonic,
+        self, backend: Backend, crew: Crew, versions: Mapping[str, str], patience: float
     ) -> None:
-        self.backend, self.crew, self.patience, self.clock = backend, crew, patience, clock
+        self.backend, self.crew, self.patience = backend, crew, patience
         self.ours = Hello(backend.card.identity, versions)
         self.members: dict[int, PoolWorker] = {}
         self.queue: deque[Window] = deque()
@@ -85,7 +80,7 @@ class Pool:
         self.closed = self.unopened = self.lost_in_a_row = self.skipped_in_a_row = 0
         self.why = ""
         """Why the last worker was lost or refused."""
-        self.began, self.tokens = clock(), 0
+        self.began, self.tokens = time.monotonic(), 0
         self.draw = Random()
         """Which requests are asked twice; no result depends on it."""
 
@@ -97,7 +92,7 @@ class Pool:
     def status(self) -> str:
         ready = sum(member.ready for member in self.members.values())
         flying = sum(len(member.windows) for member in self.members.values())
-        rate = self.tokens / max(1e-9, self.clock() - self.began)
+        rate = self.tokens / max(1e-9, time.monotonic() - self.began)
         crew, sent = count(ready, "worker"), count(flying, "window")
         return f"{crew}, {sent} in flight, {rate:,.0f} tokens/s"
 
@@ -109,7 +104,7 @@ class Pool:
     # -------------------------------------------------------------------------------- the loop
 
     def stream(self, windows: Windows) -> Iterator[Mapping[str, Answer]]:
-        self.began, self.tokens, self.happened = self.clock(), 0, Happened()
+        self.began, self.tokens, self.happened = time.monotonic(), 0, Happened()
         try:
             yield from self._loop(windows)
         finally:
@@ -153,7 +148,7 @@ class Pool:
                 self._welcome(number, event)
             case Answers(answers):
                 window = member.windows.popleft()
-                member.since = self.clock()
+                member.since = time.monotonic()
                 self._answered(number, window, answers)
             case Failed(reason, "model") if member.ready:
                 raise ModelError(reason)
@@ -195,7 +190,7 @@ class Pool:
             self._deliver(window.first, window)
             return
         if not member.windows:
-            member.since = self.clock()
+            member.since = time.monotonic()
         member.windows.append(window)
         self.crew.send(number, window.requests)
 
@@ -298,14 +293,14 @@ class Pool:
                 "Answers so far are kept. Fix that, or run without --workers."
             )
         while len(self.members) < self.crew.size() - self.closed:
-            self.members[self.crew.start()] = PoolWorker(self.clock())
+            self.members[self.crew.start()] = PoolWorker(time.monotonic())
         self.happened.workers = max(self.happened.workers, len(self.members))
 
     def _welcome(self, number: int, hello: Hello) -> None:
         if hello == self.ours:
             self.unopened = 0
             self.members[number].ready = True
-            self.members[number].since = self.clock()
+            self.members[number].since = time.monotonic()
             return
         other = [
             f"{name} {hello.versions.get(name) or 'missing'} instead of {ours or 'missing'}"
@@ -368,7 +363,7 @@ class Pool:
             self.skipped_in_a_row += 1
 
     def _replace_late(self) -> None:
-        now = self.clock()
+        now = time.monotonic()
         for number, member in list(self.members.items()):
             limit = self.patience if member.ready else OPENING_SECONDS
             if (member.windows or not member.ready) and now - member.since > limit:
