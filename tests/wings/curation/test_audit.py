@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ from stereometer.kinds.cats.files import read_cats
 from stereometer.report import write_report
 from stereometer.report.audited import AUDIT, load_audit
 from stereometer.wings.curation.audit import audit
-from stereometer.wings.curation.errata import ACTIONS, Errata, Erratum, corrected, read_errata
+from stereometer.wings.curation.errata import Action, Errata, Erratum, corrected, read_errata
 from stereometer.wings.curation.flags import FLAGS
 from tests.builders.little import inter, intra, stereoset_file
 from tests.builders.stored import only
@@ -339,7 +339,7 @@ def test_whatever_stands_in_it_an_errata_file_is_read_or_refused(
         found = read_errata(file)
     except StereometerError:
         return
-    assert all(one.action in ACTIONS for one in found.item)
+    assert all(one.action in get_args(Action) for one in found.item)
 
 
 def test_examples_of_hidden_items_stay_hidden(dev: Path) -> None:

@@ -15,7 +15,7 @@ reason = "Not about librarians."
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Self, get_args
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -27,7 +27,6 @@ from stereometer.wings.curation.runs import curated_shapes
 
 SCHEMA = "errata@1"
 Action = Literal["drop", "keep", "correct"]
-ACTIONS: tuple[Action, ...] = get_args(Action)
 
 
 class _Strict(BaseModel):

@@ -7,7 +7,7 @@ appendices; section 5).
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +18,7 @@ from stereometer.core.runs.open import open_benchmark
 from stereometer.core.shapes.sentences import words_of
 from stereometer.core.tables import read_rows, write_csv
 from stereometer.core.types import Item
+from stereometer.core.types.groups import lists_by_key
 from stereometer.core.types.shown import Told
 from stereometer.kinds.cats import files as cat_files
 from stereometer.kinds.cats.items import LABELS, Cat
@@ -153,57 +154,51 @@ def majority_share(judged: JudgedPair) -> float:
 
 CAT_COLUMNS = ("item", "candidate", "label")
 PAIR_COLUMNS = ("item", "more", "less", "minimal", "type")
-CAT_LABELS = (*LABELS, "related")
+KNOWN: Mapping[str, Sequence[str]] = {
+    "label": (*LABELS, "related"),
+    "more": tuple(STRENGTH),
+    "less": tuple(STRENGTH),
+    "minimal": ("yes", "no"),
+}
+"""What may stand in a column."""
 MEND = "Rename the columns, or export the labels again."
+
+
+def vote_of(row: Mapping[str, str]) -> Vote:
+    return Vote(row["more"], row["less"], row["minimal"] == "yes", row["type"])
 
 
 def read_cat_labels(path: Path) -> dict[str, list[str]]:
     """The labels of each candidate, by its id."""
-    labels: dict[str, list[str]] = {}
-    people: set[tuple[str, str]] = set()
-    for line, row in read_rows(path, CAT_COLUMNS, MEND):
-        label, candidate = str(row["label"]), str(row["candidate"])
-        _one_of(label, CAT_LABELS, "label", path, line)
-        _once(people, row, candidate, path, line)
-        labels.setdefault(candidate, []).append(label)
-    return labels
+    rows = _judgements(path, CAT_COLUMNS, "candidate")
+    return lists_by_key((row["candidate"], row["label"]) for row in rows)
 
 
 def read_pair_votes(path: Path) -> dict[str, list[Vote]]:
-    votes: dict[str, list[Vote]] = {}
-    people: set[tuple[str, str]] = set()
-    for line, row in read_rows(path, PAIR_COLUMNS, MEND):
-        for column in ("more", "less"):
-            _one_of(str(row[column]), tuple(STRENGTH), column, path, line)
-        _one_of(str(row["minimal"]), ("yes", "no"), "minimal", path, line)
-        item = str(row["item"])
-        _once(people, row, item, path, line)
-        vote = Vote(
-            str(row["more"]), str(row["less"]), str(row["minimal"]) == "yes", str(row["type"])
-        )
-        votes.setdefault(item, []).append(vote)
-    return votes
+    return lists_by_key(
+        (row["item"], vote_of(row)) for row in _judgements(path, PAIR_COLUMNS, "item")
+    )
 
 
-def _one_of(value: str, known: Sequence[str], column: str, path: Path, line: int) -> None:
-    if value not in known:
-        raise DataError(
-            f"{path}, line {line}: {column} is {value[:60]!r}. It must be one of "
-            f"{', '.join(known)}. Fix the row."
-        )
-
-
-def _once(
-    seen: set[tuple[str, str]], row: Mapping[str, object], what: str, path: Path, line: int
-) -> None:
+def _judgements(path: Path, columns: Sequence[str], about: str) -> Iterator[dict[str, str]]:
     """Nobody judges the same thing twice, where the table says who judged."""
-    person = str(row.get("person") or "")
-    if person and (person, what) in seen:
-        raise DataError(
-            f"{path}, line {line}: {person[:60]!r} judges {what[:60]!r} a second time. Each "
-            "person has one vote. Leave out one of the rows."
-        )
-    seen.add((person, what))
+    seen: set[tuple[str, str]] = set()
+    for line, values in read_rows(path, columns, MEND):
+        row = {name: str(values[name]) for name in columns}
+        for name, known in KNOWN.items():
+            if row.get(name, known[0]) not in known:
+                raise DataError(
+                    f"{path}, line {line}: {name} is {row[name][:60]!r}. It must be one of "
+                    f"{', '.join(known)}. Fix the row."
+                )
+        person, what = str(values.get("person") or ""), row[about]
+        if person and (person, what) in seen:
+            raise DataError(
+                f"{path}, line {line}: {person[:60]!r} judges {what[:60]!r} a second time. Each "
+                "person has one vote. Leave out one of the rows."
+            )
+        seen.add((person, what))
+        yield row
 
 
 RULES = ("stereoset", "crows-pairs", "majority")

@@ -142,7 +142,7 @@ def write_judged_pairs(study: Study, people: Sequence[Participant], ids: Ids, ou
 
 
 def judged_pairs(study: Study, rows: Rows) -> list[labels.JudgedPair]:
-    votes = lists_by_key((row["item"], judging.vote_of(row)) for row in rows)
+    votes = lists_by_key((row["item"], labels.vote_of(row)) for row in rows)
     first = study.options(judging.JudgePairsOptions).rule == "writer-and-judges"
     decide = labels.judge_pair if first else labels.judge_again
     pairs, required = study.cached(judging.pairs_of), study.config.quota.judgements

@@ -14,7 +14,7 @@ from stereometer.kinds.cats.shape import SHAPE as CATS
 from stereometer.kinds.pairs import files as pair_files
 from stereometer.kinds.pairs.items import Pair
 from stereometer.kinds.pairs.shape import SHAPE as PAIRS
-from stereometer.wings.curation.labels import NO_TYPE, Vote
+from stereometer.wings.curation.labels import NO_TYPE, vote_of
 from stereometer.wings.people.fields import ChoiceField, Form
 from stereometer.wings.people.kinds.kind import Defaults, Judging, KindOptions, Page, Respondent
 from stereometer.wings.people.kinds.writing import TYPES
@@ -169,7 +169,3 @@ class JudgePairs(Judging):
 
 
 JUDGE_PAIRS = JudgePairs()
-
-
-def vote_of(row: Mapping[str, str]) -> Vote:
-    return Vote(row["more"], row["less"], row["minimal"] == "yes", row["type"])
