@@ -108,6 +108,21 @@ class StudentShare:
         return float(2 * stdtr(self.mean.free, -away / error))
 
 
+def known_means(values: Floats, axis: int | tuple[int, ...]) -> Floats:
+    """Means along an axis without NaN; NaN where nothing else is there."""
+    with np.errstate(invalid="ignore"):
+        means: Floats = np.nansum(values, axis=axis) / (~np.isnan(values)).sum(axis=axis)
+    return means
+
+
+def weighted_means(rows: Floats, weights: Floats | Ints) -> Floats:
+    """Means of the columns by each row of weights, without NaN: weights x columns."""
+    known = ~np.isnan(rows)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: Floats = (weights @ np.where(known, rows, 0.0)) / (weights @ known)
+    return means
+
+
 def effective(weights: Floats) -> float:
     """As how many clusters of equal weight clusters of these weights count (Kish 1965)."""
     return float(weights.sum() ** 2 / (weights**2).sum())

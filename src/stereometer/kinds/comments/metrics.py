@@ -19,6 +19,7 @@ from stereometer.core.shapes.points import Coverage
 from stereometer.core.shapes.verdicts import LANGUAGE, at_floor
 from stereometer.core.stats.clusters import clustered_percent, percent_fields
 from stereometer.core.stats.intervals import Floats, Ints, generator, resampled_sums, wilson_percent
+from stereometer.core.stats.means import known_means
 from stereometer.core.stats.tests import Said, corrected
 from stereometer.core.types import Estimate, Score, Settings, Slice, Variant
 from stereometer.kinds.comments.chance import SHUFFLED, Category, against_chance, asked_about
@@ -151,10 +152,7 @@ def rates(counts: Floats) -> dict[str, Floats]:
 
 def mean_over_repeats(values: Floats) -> Floats:
     """Without repeats in which a metric is not defined, as its label was never given."""
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        means: Floats = np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1)
-    return means
+    return known_means(values, -1)
 
 
 def drawn(

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from stereometer.core.errors import UsageError
 from stereometer.core.shapes.points import Coverage
 from stereometer.core.stats.intervals import Floats, generator, resampled_clusters
-from stereometer.core.stats.ranks import orders, tau_b, tau_rows
+from stereometer.core.stats.means import known_means, weighted_means
+from stereometer.core.stats.ranks import orders, tau_rows
 from stereometer.core.types import Slice
 from stereometer.kinds.traits.align.ratings import MIDDLE, Ratings
 
@@ -46,10 +47,7 @@ class RatedCells:
     @cached_property
     def people(self) -> Floats:
         """Means over raters; NaN where nobody rated."""
-        with np.errstate(invalid="ignore"):
-            return np.array(
-                [np.nansum(table, axis=0) / (~np.isnan(table)).sum(axis=0) for table in self.tables]
-            )
+        return np.array([known_means(table, 0) for table in self.tables])
 
     def among(
         self,
@@ -77,11 +75,8 @@ class RatedCells:
 
     def tau(self) -> float | None:
         """Over all cells together; None where it is not defined, as for fewer than two."""
-        there = ~np.isnan(self.model) & ~np.isnan(self.people)
-        if np.count_nonzero(there) < 2:
-            return None
-        tau = float(tau_b(self.model[there], self.people[there]))
-        return None if np.isnan(tau) else tau
+        (tau,) = tau_rows(self.model.reshape(1, -1), self.people.reshape(1, -1))
+        return None if np.isnan(tau) else float(tau)
 
 
 def both(
@@ -94,25 +89,13 @@ def both(
 
     By default all that is rated.
     """
-    scores = np.array(
-        [
-            [model.get((group, trait), np.nan) for trait in ratings.traits]
-            for group in ratings.groups
-        ]
-    ).reshape(len(ratings.groups), len(ratings.traits))
+    scores = [model.get(cell, np.nan) for cell in product(ratings.groups, ratings.traits)]
+    table = np.array(scores).reshape(len(ratings.groups), len(ratings.traits))
     tables, raters = tuple(ratings.tables.values()), tuple(ratings.raters.values())
-    return RatedCells(ratings.groups, ratings.traits, scores, tables, raters).among(groups, traits)
+    return RatedCells(ratings.groups, ratings.traits, table, tables, raters).among(groups, traits)
 
 
 # ------------------------------------------------------------------------------------- raters drawn
-
-
-def drawn_means(table: Floats, weights: NDArray[np.int64]) -> Floats:
-    """Means of raters drawn with these weights: draws x traits; a missing rating has no weight."""
-    rated = ~np.isnan(table)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means: Floats = (weights @ np.where(rated, table, 0.0)) / (weights @ rated)
-    return means
 
 
 def resampled_people(cells: RatedCells, resamples: int, rng: np.random.Generator) -> Floats:
@@ -125,7 +108,7 @@ def resampled_people(cells: RatedCells, resamples: int, rng: np.random.Generator
     weights = resampled_clusters(len(everybody), resamples, rng)
     return np.stack(
         [
-            drawn_means(table, weights[:, [at[name] for name in names]])
+            weighted_means(table, weights[:, [at[name] for name in names]])
             for table, names in zip(cells.tables, cells.raters, strict=True)
         ],
         axis=1,
@@ -184,7 +167,7 @@ def _halves(table: Floats, halves: int, rng: np.random.Generator) -> tuple[Float
     """Means over one half of the raters of a group, and over the other, a row per split."""
     weights = np.tile((np.arange(len(table)) < len(table) // 2).astype(np.int64), (halves, 1))
     weights = rng.permuted(weights, axis=1)
-    return drawn_means(table, weights), drawn_means(table, 1 - weights)
+    return weighted_means(table, weights), weighted_means(table, 1 - weights)
 
 
 # ----------------------------------------------------------------------------------- precision at 3
@@ -204,22 +187,13 @@ def precision(model: Floats, people: Floats) -> tuple[Floats, Floats]:
     count; NaN where none is left.
     """
     top, bottom = ends(model)
-    return _share(people[..., top], people[..., top] > MIDDLE), _share(
-        people[..., bottom], people[..., bottom] <= MIDDLE
-    )
+    above = np.where(np.isnan(people), np.nan, people > MIDDLE)
+    return known_means(above[..., top], -1), known_means(1 - above[..., bottom], -1)
 
 
-def _share(people: Floats, right: NDArray[np.bool_]) -> Floats:
-    rated = ~np.isnan(people)
-    with np.errstate(invalid="ignore"):
-        shares: Floats = (right & rated).sum(axis=-1) / rated.sum(axis=-1)
-    return shares
-
-
-def decided_only(model: Floats, decided: NDArray[np.bool_]) -> Floats | None:
-    """The scores of traits on which people are decided; None where these are too few."""
-    kept = np.where(decided, model, np.nan)
-    return kept if np.count_nonzero(~np.isnan(kept)) >= LEAST_DECIDED else None
+def enough(scores: Floats) -> Floats | None:
+    """The scores of a group, None where they are of too few traits."""
+    return scores if np.count_nonzero(~np.isnan(scores)) >= LEAST_DECIDED else None
 
 
 ORDERS = 2000
@@ -271,15 +245,10 @@ class Pilot:
 def averaged(scores: TemplateScores, templates: Iterable[str]) -> dict[tuple[str, str], float]:
     """The mean over the templates that scored a cell, where nearly all of them did."""
     tables = [scores[template] for template in templates]
-    values: dict[tuple[str, str], list[float]] = {}
-    for table in tables:
-        for cell, value in table.items():
-            values.setdefault(cell, []).append(value)
-    return {
-        cell: sum(known) / len(known)
-        for cell, known in values.items()
-        if len(known) >= NEARLY_ALL * len(tables)
-    }
+    cells = dict.fromkeys(cell for table in tables for cell in table)
+    values = {cell: [table[cell] for table in tables if cell in table] for cell in cells}
+    enough = NEARLY_ALL * len(tables)
+    return {cell: sum(of) / len(of) for cell, of in values.items() if len(of) >= enough}
 
 
 def pilot_ratings(ratings: Ratings, groups: Sequence[str], seed: int) -> Ratings:
@@ -292,11 +261,8 @@ def pilot_ratings(ratings: Ratings, groups: Sequence[str], seed: int) -> Ratings
         )
     rng = generator(seed, {}, "pilot")
     sizes = {group: len(ratings.tables[group]) for group in groups}
-    drawn = {group: rng.choice(n, min(RATERS, n), replace=False) for group, n in sizes.items()}
-    return Ratings(
-        ratings.traits,
-        {group: ratings.tables[group][rows] for group, rows in drawn.items()},
-        {group: tuple(ratings.raters[group][row] for row in rows) for group, rows in drawn.items()},
+    return ratings.rows(
+        {group: rng.choice(n, min(RATERS, n), replace=False) for group, n in sizes.items()}
     )
 
 
@@ -313,7 +279,7 @@ def choose(
     score do not compete: on a handful of cells some tau is always high.
     """
     few = pilot_ratings(ratings, groups, seed)
-    ways = [*((template,) for template in scores), *combinations(scores, 2)]
+    ways = [*combinations(scores, 1), *combinations(scores, 2)]
     known: list[tuple[float, tuple[str, ...]]] = []
     for way in ways:
         cells = both(averaged(scores, way), few, traits=traits)

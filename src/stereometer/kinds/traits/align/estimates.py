@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from stereometer.core.shapes.points import Coverage
 from stereometer.core.stats.intervals import Floats, generator, percentile, student
+from stereometer.core.stats.means import known_means
 from stereometer.core.stats.tests import Said
 from stereometer.core.types import Estimate, Settings, Slice
 from stereometer.kinds.traits.align.agreement import (
@@ -25,7 +26,7 @@ from stereometer.kinds.traits.align.agreement import (
     Exchanged,
     Halves,
     RatedCells,
-    decided_only,
+    enough,
     exchanged,
     precision,
     resampled_people,
@@ -43,6 +44,7 @@ FEW = 5
 """Groups, or traits of a group, below which an interval or a test would say more than they can."""
 SPLITS = f"middle of {HALVES} splits of these raters, which is not about other raters"
 POLARISED = "polarised"
+BOTH, TOPS, BOTTOMS = "precision_at_3", "precision_at_3_top", "precision_at_3_bottom"
 NO_AGREEMENT = "halves of the raters do not agree"
 
 
@@ -125,17 +127,17 @@ def precisions(
 
     Averaged over groups.
     """
-    names = ("precision_at_3", "precision_at_3_top", "precision_at_3_bottom")
-    decided = np.array(
-        [[means[group, trait].decided for trait in cells.traits] for group in cells.groups]
-    )
     rng = generator(settings.seed, cells.slice, "precision")
     people = resampled_people(cells, settings.resamples, rng)
     groups = rng.integers(0, len(cells.groups), size=(settings.resamples, len(cells.groups)))
-    sure = [decided_only(row, keep) for row, keep in zip(cells.model, decided, strict=True)]
-    whole = [decided_only(row, np.ones_like(row, dtype=np.bool_)) for row in cells.model]
+    whole = [enough(row) for row in cells.model]
+    decided = [[means[group, trait].decided for trait in cells.traits] for group in cells.groups]
+    sure = [enough(row) for row in np.where(decided, cells.model, np.nan)]
     return [
-        *(_precision(cells, name, whole, people, groups, settings) for name in names),
+        *(
+            _precision(cells, name, whole, people, groups, settings)
+            for name in (BOTH, TOPS, BOTTOMS)
+        ),
         _precision(cells, "precision_at_3_decided", sure, people, groups, settings),
     ]
 
@@ -163,29 +165,23 @@ def _precision(
     if not known:
         return replace(empty, why=f"no group has {LEAST_DECIDED} traits to choose from")
     value = float(np.mean([_share(name, row, cells.people[at]) for at, row in known]))
-    best = [
-        _share(name, np.where(np.isnan(row), np.nan, cells.people[at]), cells.people[at])
-        for at, row in known
-    ]
     drawn = np.full((len(people), len(scores)), np.nan)
     for at, row in known:
         drawn[:, at] = _share(name, row, people[:, at])
-    drawn = np.take_along_axis(drawn, groups, axis=1)
-    count = np.count_nonzero(~np.isnan(drawn), axis=1)
-    draws = np.nansum(drawn[count > 0], axis=1) / count[count > 0]
+    draws = known_means(np.take_along_axis(drawn, groups, axis=1), 1)
+    draws = draws[~np.isnan(draws)]
     if not draws.size:
         return replace(empty, why=NO_DRAW)
     low, high = centred(value, draws, settings.level, 0.0, 1.0)
     how = OVER_BOTH if len(cells.groups) > 1 else OVER_PEOPLE
-    ideal = float(np.mean(best))
+    own = ((np.where(np.isnan(row), np.nan, cells.people[at]), at) for at, row in known)
+    ideal = float(np.mean([_share(name, order, cells.people[at]) for order, at in own]))
     return replace(empty, value=value, low=low, high=high, interval=how, ideal=ideal)
 
 
 def _share(name: str, model: Floats, people: Floats) -> Floats:
     top, bottom = precision(model, people)
-    return (
-        top if name.endswith("_top") else bottom if name.endswith("_bottom") else (top + bottom) / 2
-    )
+    return {TOPS: top, BOTTOMS: bottom}.get(name, (top + bottom) / 2)
 
 
 # ------------------------------------------------------------------------------------- people alone

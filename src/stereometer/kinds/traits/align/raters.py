@@ -107,32 +107,33 @@ def is_of(answers: Mapping[str, str], wanted: Sequence[tuple[str, str]]) -> bool
 def some(ratings: Ratings, said: Said, wanted: Sequence[tuple[str, str]]) -> Ratings:
     """The ratings of those of whom all of it holds; what fewer than five rated is withheld."""
     people = {name for name, answers in said.items() if is_of(answers, wanted)}
-    label = ", ".join(f"{question}={answer}" for question, answer in wanted)
-    tables, raters, withheld = {}, {}, []
+    kept, withheld = {}, []
     for group, names in ratings.raters.items():
         rows = [at for at, name in enumerate(names) if name in people]
-        table = ratings.tables[group][rows]
-        if (np.count_nonzero(~np.isnan(table), axis=0) < SMALLEST_CELL).any():
+        rated = np.count_nonzero(~np.isnan(ratings.tables[group][rows]), axis=0)
+        if (rated < SMALLEST_CELL).any():
             withheld.append(group)
         else:
-            tables[group], raters[group] = table, tuple(names[at] for at in rows)
-    notes = ratings.notes
+            kept[group] = rows
+    notes, label = ratings.notes, label_of(wanted)
     if withheld:
         notes += (f"Withheld, fewer than {SMALLEST_CELL} raters ({label}): {', '.join(withheld)}.",)
-    return replace(ratings, tables=tables, raters=raters, notes=notes)
+    return replace(ratings.rows(kept), notes=notes)
+
+
+def label_of(wanted: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{question}={answer}" for question, answer in wanted)
 
 
 def parts_of(ratings: Ratings, said: Said, raters: Raters) -> Iterator[tuple[str, Ratings]]:
     """The ratings of each group of raters that `by` asks for, under its name."""
-    if not raters.by:
-        return
     answers = [
-        sorted({row[question] for row in said.values()} - {"", WITHHELD}) for question in raters.by
+        [(question, answer) for answer in sorted({row[question] for row in said.values()})]
+        for question in raters.by
     ]
-    for combination in product(*answers):
-        wanted = tuple(zip(raters.by, combination, strict=True))
-        label = ", ".join(f"{question}={answer}" for question, answer in wanted)
-        yield label, some(replace(ratings, notes=()), said, wanted)
+    for wanted in product(*answers) if raters.by else ():
+        if not {"", WITHHELD} & set(dict(wanted).values()):
+            yield label_of(wanted), some(replace(ratings, notes=()), said, wanted)
 
 
 TOO_FEW = f"withheld: fewer than {SMALLEST_CELL} raters"

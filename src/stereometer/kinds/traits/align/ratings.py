@@ -21,7 +21,7 @@ from stereometer.core.runs.store import SCORES, run_folder
 from stereometer.core.runs.stored import run_of
 from stereometer.core.shapes.sentences import plain_name
 from stereometer.core.stats.agreement import polarised
-from stereometer.core.stats.intervals import Floats
+from stereometer.core.stats.intervals import Floats, Ints
 from stereometer.core.stats.means import StudentMean
 from stereometer.core.tables import PLAIN, Layout, read_rows
 from stereometer.core.types import digest_of
@@ -172,12 +172,15 @@ class Ratings:
         return means
 
     def of(self, groups: Iterable[str]) -> Ratings:
-        kept = list(groups)
-        return replace(
-            self,
-            tables={group: self.tables[group] for group in kept},
-            raters={group: self.raters[group] for group in kept},
-        )
+        return self.rows({group: range(len(self.raters[group])) for group in groups})
+
+    def rows(self, kept: Mapping[str, Sequence[int] | Ints]) -> Ratings:
+        """Some groups, and of each some of its raters."""
+        raters = {
+            group: tuple(self.raters[group][at] for at in places) for group, places in kept.items()
+        }
+        tables = {group: self.tables[group][places] for group, places in kept.items()}
+        return replace(self, tables=tables, raters=raters)
 
 
 Rated = dict[str, dict[str, dict[str, float]]]

@@ -11,7 +11,7 @@ would be a matter of chance. The larger of the two p counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from stereometer.core.stats.intervals import Floats, resampled_clusters
 from stereometer.core.stats.joint import every_sign
-from stereometer.core.stats.means import NO_SPREAD
+from stereometer.core.stats.means import NO_SPREAD, known_means, weighted_means
 from stereometer.core.stats.ranks import tau_rows
 from stereometer.core.stats.tests import false_discovery
 from stereometer.core.types import Score, Settings
@@ -71,7 +71,8 @@ class Crossing:
     @cached_property
     def profiles(self) -> tuple[Floats, Floats]:
         """Right pole less left, averaged over templates: of the groups and of the pairs."""
-        return _profile(self.single), _profile(self.paired)
+        single, paired = (np.diff(scores)[..., 0] for scores in (self.single, self.paired))
+        return known_means(single, 0), known_means(paired, 0)
 
     @cached_property
     def taus(self) -> Floats:
@@ -88,14 +89,6 @@ class Crossing:
         if both.size:
             taus[both] = tau_rows(paired[both], paired[self.reversed[both]])
         return taus
-
-
-def _profile(scores: Floats) -> Floats:
-    leaning = scores[..., 1] - scores[..., 0]
-    there = ~np.isnan(leaning)
-    with np.errstate(invalid="ignore"):
-        means: Floats = np.where(there, leaning, 0.0).sum(axis=0) / there.sum(axis=0)
-    return means
 
 
 def crossing(
@@ -122,29 +115,16 @@ def crossing(
     )
 
 
-def drawn_weights(table: Crossing, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """How much each pair weighs when groups are drawn again: the product of its parts' weights.
-
-    A chunk of resamples at a time.
-    """
-    for start in range(0, resamples, CHUNK):
-        size = min(CHUNK, resamples - start)
-        drawn = resampled_clusters(len(table.groups), size, rng).astype(np.float64)
-        yield drawn[:, table.parts[:, 0]] * drawn[:, table.parts[:, 1]]
-
-
 def resampled_means(
     table: Crossing, values: Mapping[str, Floats], resamples: int, rng: np.random.Generator
 ) -> dict[str, Floats]:
     """Means of values of the pairs, NaN left out, when groups are drawn again; NaN if undefined."""
-    drawn: dict[str, list[Floats]] = {name: [] for name in values}
-    for weights in drawn_weights(table, resamples, rng):
-        for name, row in values.items():
-            there = ~np.isnan(row)
-            total = weights[:, there].sum(axis=1)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                drawn[name].append((weights[:, there] @ row[there]) / total)
-    return {name: np.concatenate(parts) for name, parts in drawn.items()}
+    rows, (first, second), means = np.stack([*values.values()], axis=1), table.parts.T, []
+    for start in range(0, resamples, CHUNK):
+        drawn = resampled_clusters(len(table.groups), min(CHUNK, resamples - start), rng)
+        # A pair weighs the product of what its parts weigh.
+        means.append(weighted_means(rows, (drawn[:, first] * drawn[:, second]).astype(np.float64)))
+    return dict(zip(values, np.concatenate(means).T, strict=True))
 
 
 CELLS = 2048
@@ -217,10 +197,7 @@ def differences(table: Crossing) -> list[Floats]:
 
 def centre(cells: Floats) -> Floats:
     """Without what a pair has in common over all adjectives in a template."""
-    there = ~np.isnan(cells)
-    with np.errstate(invalid="ignore"):
-        common = np.where(there, cells, 0.0).sum(axis=(2, 3)) / there.sum(axis=(2, 3))
-    centred: Floats = cells - common[:, :, None, None]
+    centred: Floats = cells - known_means(cells, (2, 3))[:, :, None, None]
     return centred
 
 

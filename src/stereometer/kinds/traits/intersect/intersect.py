@@ -48,15 +48,6 @@ PAIR_TEMPLATES = ("singular", "plural")
 """Kinds of template that pairs of groups are measured with."""
 
 
-@dataclass(frozen=True)
-class CrossingSettings:
-    """What is crossed, and what it is compared with."""
-
-    choice: Choice
-    settings: Settings
-    expected: Path | None = None
-
-
 @dataclass(frozen=True, repr=False)
 class Intersected(Run):
     """Pairs of groups measured, and the three questions asked of them."""
@@ -98,41 +89,51 @@ def intersect(
     emerge."""
     check_known(options, intersect)
     settings = Settings(variant, seed, resamples, coverage=coverage)
-    named, forms = listed(groups), listed(templates)
-    choice = Choice(named, _path(traits), forms, pairs=True, rules=_path(rules))
-    wanted = CrossingSettings(choice, settings, _path(expected))
-    check_tables(wanted)  # a mistake in a table shows before a model is loaded
+    named, forms, own_rules = listed(groups), listed(templates), Path(rules) if rules else None
+    choice = Choice(named, Path(traits) if traits else None, forms, pairs=True, rules=own_rules)
+    # A mistake in a table shows before a model is loaded.
+    cells, wanted, text = grid(choice), None, None
+    pairs = crossed(cells, own_rules)
+    if expected:
+        names, text = [pair.name for pair in pairs], read_text(Path(expected))
+        wanted = questions.read_expected(Path(expected), names, cells.traits)
     measures = [measure] if measure else []
     check_names((), measures)
     with opened(model, seed, options) as asked:
         jobs = jobs_for(["abc"], asked, measures, settings, choice=choice)
         (run,) = execute_all(jobs, out, watch=progress)
-    found = intersect_run(run, wanted, _path(out))
+    table = crossing(run.read(), cells.groups, pairs, cells.traits)
+    job = _job(run.result, _plan(run.result, table, text, settings), table, wanted, settings)
+    found = execute(job, place_of(job, out))
     return Intersected(found.result, found.folder, run)
 
 
-def _path(path: str | Path | None) -> Path | None:
-    return Path(path) if path else None
+def _plan(
+    result: Result, table: Crossing, expected: str | None, settings: Settings
+) -> dict[str, Any]:
+    return {
+        "benchmark": result.benchmark,
+        "data": result.data["digest"],
+        "measure": str(result.measured_by.plus("intersection@1")),
+        "variant": result.variant,
+        "model": result.model,
+        "digest": result.model_card["digest"],
+        "expected": expected,
+        "seed": settings.seed,
+        "resamples": settings.resamples,
+        "level": settings.level,
+        "scores": table.digest,
+    }
 
 
-def check_tables(wanted: CrossingSettings) -> None:
-    """Raises for a mistake in any table."""
-    cells = grid(wanted.choice)
-    names = [pair.name for pair in crossed(cells, wanted.choice.rules)]
-    if wanted.expected:
-        questions.read_expected(wanted.expected, names, cells.traits)
-
-
-def intersect_run(run: Run, wanted: CrossingSettings, out: Path | None = None) -> Run:
-    """The three questions, from a run's stored scores."""
-    result, cells, settings = run.result, grid(wanted.choice), wanted.settings
-    pairs = crossed(cells, wanted.choice.rules)
-    names = [pair.name for pair in pairs]
-    expected = (
-        questions.read_expected(wanted.expected, names, cells.traits) if wanted.expected else None
-    )
-    table = crossing(run.read(), cells.groups, pairs, cells.traits)
-    plan = _plan(result, wanted) | {"scores": table.digest}
+def _job(
+    result: Result,
+    plan: Mapping[str, Any],
+    table: Crossing,
+    expected: questions.ExpectedTraits | None,
+    settings: Settings,
+) -> Job:
+    """The three questions, from the table of pairs."""
     lists = {
         direction: emergent(table, direction, settings, generator(settings.seed, {}, direction))
         for direction in DIRECTIONS
@@ -148,14 +149,18 @@ def intersect_run(run: Run, wanted: CrossingSettings, out: Path | None = None) -
             *(questions.agreement(expected, lists["above"], table, settings) if expected else ()),
         ]
 
-    job = Job(
-        plan=plan,
-        kind="intersection",
-        source=lambda: _listed(table, lists),
-        summarize=summarize,
-        describe=lambda estimates: _result(result, plan, estimates),
-    )
-    return execute(job, place_of(job, out))
+    def describe(estimates: Sequence[Estimate]) -> Result:
+        more = {name: plan[name] for name in ("seed", "resamples", "level")}
+        return replace(
+            result,
+            measure=plan["measure"],
+            settings={**result.settings, **more},
+            versions=versions(),
+            estimates=tuple(estimates),
+            kind="intersection",
+        )
+
+    return Job(plan, "intersection", lambda: _listed(table, lists), summarize, describe)
 
 
 def _listed(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Iterator[Score]:
@@ -169,30 +174,3 @@ def _listed(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Iterato
                 {"effect": cell.centred},
                 derived={"increase": cell.increase, "part": cell.part, "p": cell.p, "q": cell.q},
             )
-
-
-def _plan(result: Result, wanted: CrossingSettings) -> dict[str, Any]:
-    return {
-        "benchmark": result.benchmark,
-        "data": result.data["digest"],
-        "measure": str(result.measured_by.plus("intersection@1")),
-        "variant": result.variant,
-        "model": result.model,
-        "digest": result.model_card["digest"],
-        "expected": read_text(wanted.expected) if wanted.expected else None,
-        "seed": wanted.settings.seed,
-        "resamples": wanted.settings.resamples,
-        "level": wanted.settings.level,
-    }
-
-
-def _result(result: Result, plan: dict[str, Any], estimates: Sequence[Estimate]) -> Result:
-    return replace(
-        result,
-        measure=plan["measure"],
-        settings=dict(result.settings)
-        | {name: plan[name] for name in ("seed", "resamples", "level")},
-        versions=versions(),
-        estimates=tuple(estimates),
-        kind="intersection",
-    )

@@ -39,12 +39,10 @@ def order(table: Crossing, settings: Settings) -> Iterator[Estimate]:
     With its first and second part where both orders exist.
     """
     both = table.reversed >= 0
-    with np.errstate(invalid="ignore"):
-        closer = np.fmax(table.taus[:, 0], table.taus[:, 1])
     values = {
         "tau_first_part": np.where(both, table.taus[:, 0], np.nan),
         "tau_second_part": np.where(both, table.taus[:, 1], np.nan),
-        "tau_closer_part": closer,
+        "tau_closer_part": np.fmax(*table.taus.T),
         "tau_reversed": table.reversed_taus,
     }
     rng = generator(settings.seed, {}, "order")
@@ -99,10 +97,8 @@ def _two_domains(
     here = forward | ((of[:, 0] == second) & (of[:, 1] == first))
     if not here.any():
         return
-    leads = of[:, 0] == first
-    with_first, with_second = (
-        np.where(here, np.where(side, *table.taus.T), np.nan) for side in (leads, ~leads)
-    )
+    by_domain = np.where(of[:, 0] == first, table.taus.T, table.taus.T[::-1])
+    with_first, with_second = np.where(here, by_domain, np.nan)
     rows = {"one": with_first, "other": with_second, "difference": with_first - with_second}
     rng = generator(settings.seed, {"one": first, "other": second}, "dominance")
     drawn = resampled_means(table, rows, settings.resamples, rng)
@@ -140,17 +136,12 @@ def emergence(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Itera
     """How many cells there are and how many stand the test, then the first of each direction."""
     count, templates = len(table.pairs) * len(table.traits) * len(POLES), len(table.paired)
     why = out_of_reach(templates, count)
+    how = "none: a count, with the false-discovery rate held at 0.05"
     for direction, cells in lists.items():
-        cells_beyond = sum(cell.q < FALSE_DISCOVERY for cell in cells)
-        yield Coverage(count).estimate(
-            "emergent_cells",
-            {"direction": direction},
-            None,
-            value=None if why else float(cells_beyond),
-            why=why,
-            n=len(cells),
-            interval="none: a count, with the false-discovery rate held at 0.05",
-        )
+        slice_, n = {"direction": direction}, len(cells)
+        beyond = None if why else float(sum(cell.q < FALSE_DISCOVERY for cell in cells))
+        known = {"value": beyond, "why": why, "n": n, "interval": how}
+        yield Coverage(count).estimate("emergent_cells", slice_, None, **known)
         for cell in cells[:LISTED]:
             estimate, emerges = _emerging(table, cell, len(cells)), cell.q < FALSE_DISCOVERY
             says = "emerges" if emerges else "not distinguishable from its parts"

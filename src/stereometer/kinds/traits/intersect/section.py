@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from cmath import phase, rect
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from math import atan2, cos, degrees, pi, sin
+from math import degrees, pi
 
 from stereometer.core.show import numbers
 from stereometer.core.show.figure import Chart, Figure, Spec
 from stereometer.core.show.table import Table
 from stereometer.core.types import Estimate
-from stereometer.kinds.traits.intersect.shape import domination as domination_of
-from stereometer.kinds.traits.intersect.shape import relations
+from stereometer.kinds.traits.intersect.shape import Domination, domination, relations
 from stereometer.report.charts import frame
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
@@ -46,7 +45,7 @@ def _domination(group: Group, system: System, index: int) -> Figure:
     rows = [row for row in system.named("dominance") if row.value is not None]
     pairs = [(row.slice["domain"], row.slice["other_domain"]) for row in rows]
     domains = list(dict.fromkeys(name for pair in pairs for name in pair))
-    arrows = [arrow for row in rows if (arrow := _arrow(row, group.settings.level))]
+    arrows = [known for row in rows if (known := domination(row, group.settings.level))]
     order = "; ".join(
         f"{words} {numbers.both(row, 2)}"
         for name, words in PARTS.items()
@@ -58,9 +57,9 @@ def _domination(group: Group, system: System, index: int) -> Figure:
         "to the one it resembles less; dashed where the difference is within noise after Holm's "
         "correction, or where a domain has too few groups to say.",
     )
-    said = "; ".join(arrow.tip for arrow in arrows) or "no domain dominates another"
+    said = "; ".join(map(_tip, arrows)) or "no domain dominates another"
     described = f"Which domains dominate which for {system.label}: {said}."
-    charts = (Chart(system.label, described, domination(domains, arrows)),)
+    charts = (Chart(system.label, described, circle(domains, arrows)),)
     title = f"Which domain dominates, {system.label}"
     shown = charts if len(domains) > 1 else ()
     listed = relations(system.result), _dominance(rows)
@@ -77,13 +76,8 @@ def _dominance(rows: Iterable[Estimate]) -> Table:
     return tabled(heads, cells, "Dominance between domains")
 
 
-def _arrow(row: Estimate, level: float) -> Arrow | None:
-    """Where one of the two dominates, surely or not."""
-    known = domination_of(row, level)
-    if known is None:
-        return None
-    tip = f"{known.winner} over {known.loser} by {numbers.number(abs(row.value or 0), 2)}"
-    return Arrow(known.winner, known.loser, known.sure, tip)
+def _tip(arrow: Domination) -> str:
+    return f"{arrow.winner} over {arrow.loser} by {numbers.number(arrow.by, 2)}"
 
 
 def _emergent(group: Group, system: System, index: int) -> Figure:
@@ -121,79 +115,51 @@ SIDES = {
     "bottom": {"align": "center", "dy": 16},
 }
 """Where a name stands beside its place in the circle."""
-
-Place = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Arrow:
-    """From the domain that dominates to the one it dominates."""
-
-    winner: str
-    loser: str
-    sure: bool
-    tip: str
+GAP = 0.09
 
 
-def domination(domains: Sequence[str], arrows: Sequence[Arrow]) -> Spec:
-    """A full arrow where the difference is beyond noise, a dashed one where it is not."""
-    angles = {name: 2 * pi * number / len(domains) for number, name in enumerate(domains)}
-    places = {name: (cos(angle), sin(angle)) for name, angle in angles.items()}
-    x, y = frame.quantity("x", (-1.9, 1.9), None), frame.quantity("y", (-1.25, 1.25), None)
-    nodes: list[Spec] = [
-        {"x": across, "y": up, "label": name} for name, (across, up) in places.items()
-    ]
+def circle(domains: Sequence[str], arrows: Sequence[Domination]) -> Spec:
+    """An arrow from each domain that dominates: full where it is surely so, else dashed."""
+    turn = 2 * pi / max(1, len(domains))
+    places = {name: rect(1, turn * number) for number, name in enumerate(domains)}
+    nodes: list[Spec] = [{"x": at.real, "y": at.imag, "label": name} for name, at in places.items()]
     lines = [_line(arrow, places[arrow.winner], places[arrow.loser]) for arrow in arrows]
+    sure, unsure = (
+        [line for line in lines if line["sure"] == is_sure] for is_sure in (True, False)
+    )
+    x, y = frame.quantity("x", (-1.9, 1.9), None), frame.quantity("y", (-1.25, 1.25), None)
     both = {"x": x, "y": y, "color": frame.plain("colour"), "tooltip": frame.TOOLTIP}
     ends = both | {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
     head = {"type": "point", "shape": "triangle-up", "filled": True, "size": 70, "opacity": 1}
     tips = both | {"x": x | {"field": "x2"}, "y": y | {"field": "y2"}}
     tips |= {"angle": {"field": "angle", "type": "quantitative", "scale": None}}
     dot = {"type": "point", "filled": True, "size": 90, "color": frame.LINE, "opacity": 1}
-    names = [
-        frame.layer(
-            [node for node in nodes if _side(node["x"], node["y"]) == side],
-            {"type": "text", "color": frame.INK, **look},
-            x=x,
-            y=y,
-            text=frame.words(),
-        )
-        for side, look in SIDES.items()
-    ]
-    unsure = {"type": "rule", "strokeDash": [4, 3]}
     layers = [
-        frame.layer([line for line in lines if not line["sure"]], unsure, **ends),
-        frame.layer(
-            [line for line in lines if line["sure"]], {"type": "rule", "strokeWidth": 1.8}, **ends
-        ),
+        frame.layer(unsure, {"type": "rule", "strokeDash": [4, 3]}, **ends),
+        frame.layer(sure, {"type": "rule", "strokeWidth": 1.8}, **ends),
         frame.layer(lines, head, **tips),
         frame.layer(nodes, dot, x=x, y=y),
-        *names,
     ]
+    name = {"type": "text", "color": frame.INK}
+    for side, look in SIDES.items():
+        here = [node for node in nodes if _side(node["x"], node["y"]) == side]
+        layers.append(frame.layer(here, name | look, x=x, y=y, text=frame.words()))
     return frame.spec(layers, 380)
 
 
-def _line(arrow: Arrow, winner: Place, loser: Place) -> Spec:
-    (x, y), (x2, y2) = _towards(winner, loser), _towards(loser, winner)
-    ends = {"x": x, "y": y, "x2": x2, "y2": y2, "angle": 90 - degrees(atan2(y2 - y, x2 - x))}
-    return ends | {
-        "sure": arrow.sure,
-        "colour": frame.INK if arrow.sure else frame.MUTED,
-        "tip": arrow.tip,
-    }
+def _line(arrow: Domination, winner: complex, loser: complex) -> Spec:
+    """From place to place, a little apart from both."""
+    way = loser - winner
+    start, end = winner + GAP * way / abs(way), loser - GAP * way / abs(way)
+    ends = {"x": start.real, "y": start.imag, "x2": end.real, "y2": end.imag}
+    look = {"sure": arrow.sure, "colour": frame.INK if arrow.sure else frame.MUTED}
+    return {**ends, "angle": 90 - degrees(phase(way)), **look, "tip": _tip(arrow)}
 
 
 def _side(across: float, up: float) -> str:
     if abs(across) < 0.3:
         return "top" if up > 0 else "bottom"
     return "right" if across > 0 else "left"
-
-
-def _towards(start: Place, end: Place, gap: float = 0.09) -> Place:
-    """A little way from one place towards another."""
-    dx, dy = end[0] - start[0], end[1] - start[1]
-    size = (dx * dx + dy * dy) ** 0.5 or 1.0
-    return start[0] + gap * dx / size, start[1] + gap * dy / size
 
 
 SECTION = Meeting()

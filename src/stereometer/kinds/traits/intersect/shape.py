@@ -10,7 +10,7 @@ from stereometer.core.shapes.shape import NotCompared, Shape, metrics_beside
 from stereometer.core.shapes.view import has, overall, used_cell
 from stereometer.core.show import numbers
 from stereometer.core.show.numbers import says, signed_interval, with_interval
-from stereometer.core.show.table import Cell, Table, number, text
+from stereometer.core.show.table import Table, number, text
 from stereometer.core.show.view import View, aside
 from stereometer.core.types import Estimate, Result, Score
 
@@ -44,8 +44,10 @@ class Domination:
 
     winner: str
     loser: str
+    by: float
+    """The difference of tau."""
     sure: bool
-    """Whether the difference is beyond noise."""
+    """Whether it is beyond noise."""
 
 
 def domination(estimate: Estimate, level: float) -> Domination | None:
@@ -54,9 +56,9 @@ def domination(estimate: Estimate, level: float) -> Domination | None:
     if abs(value) < DOMINATES:
         return None
     names = estimate.slice["domain"], estimate.slice["other_domain"]
-    winner, loser = names if value > 0 else names[::-1]
     p = estimate.p_adjusted
-    return Domination(winner, loser, p is not None and p < 1 - level)
+    sure = p is not None and p < 1 - level
+    return Domination(*(names if value > 0 else names[::-1]), abs(value), sure)
 
 
 class Intersection(NotCompared, Shape):
@@ -99,17 +101,15 @@ def _value(estimate: Estimate) -> str:
     return f"none ({estimate.why})" if estimate.value is None else with_interval(estimate, 2)
 
 
+def _dominances(result: Result) -> list[Estimate]:
+    return [estimate for estimate in result.estimates if estimate.name == "dominance"]
+
+
 def _dominance(result: Result) -> Table:
-    estimates = [estimate for estimate in result.estimates if estimate.name == "dominance"]
-    rows = [
-        (
-            text(f"{estimate.slice['domain']}, {estimate.slice['other_domain']}"),
-            text(f"{estimate.n} / {estimate.asked}"),
-            text(_value(estimate)),
-            text(says(estimate)),
-        )
-        for estimate in sorted(estimates, key=lambda estimate: -abs(estimate.value or 0.0))
-    ]
+    rows = []
+    for row in sorted(_dominances(result), key=lambda row: -abs(row.value or 0.0)):
+        domains, used = f"{row.slice['domain']}, {row.slice['other_domain']}", used_cell(row).text
+        rows.append(tuple(map(text, (domains, used, _value(row), says(row)))))
     titles = ("two domains", "pairs", "tau with the first less tau with the second", "says")
     caption = "Which domain dominates (a difference of 0.1 or more)"
     return Table(tuple(map(text, titles)), tuple(rows), caption)
@@ -118,72 +118,55 @@ def _dominance(result: Result) -> Table:
 def relations(result: Result) -> Table:
     """Which domains each dominates and is dominated by, as in the paper's Table A8."""
     level = float(result.settings["level"])
-    rows = [row for row in result.estimates if row.name == "dominance"]
-    dominations = [known for row in rows if (known := domination(row, level))]
-    domains = dict.fromkeys(row.slice[at] for row in rows for at in ("domain", "other_domain"))
+    pairs = _dominances(result)
+    found = [known for row in pairs if (known := domination(row, level))]
+    domains = dict.fromkeys(row.slice[at] for row in pairs for at in ("domain", "other_domain"))
 
     def named(pairs: Iterable[tuple[str, bool]]) -> str:
         return ", ".join(name if sure else f"({name})" for name, sure in pairs)
 
-    cells = [
-        (
-            domain,
-            named((each.loser, each.sure) for each in dominations if each.winner == domain),
-            named((each.winner, each.sure) for each in dominations if each.loser == domain),
-        )
-        for domain in domains
-    ]
-    titles, body = ("domain", "dominates", "dominated by"), (tuple(map(text, row)) for row in cells)
+    rows = []
+    for domain in domains:
+        losers = named((each.loser, each.sure) for each in found if each.winner == domain)
+        winners = named((each.winner, each.sure) for each in found if each.loser == domain)
+        rows.append((text(domain), text(losers), text(winners)))
+    titles = text("domain"), text("dominates"), text("dominated by")
     caption = "Domains by domination (in brackets: within noise, or not tested)"
-    return Table(tuple(map(text, titles)), tuple(body), caption)
+    return Table(titles, tuple(rows), caption)
 
 
 def _emergent(result: Result, direction: str, side: str) -> Table:
     cells = result.estimate("emergent_cells", direction=direction)
-    listed = [
-        estimate
-        for estimate in result.estimates
-        if estimate.name == "emergence" and estimate.slice.get("direction") == direction
-    ]
-    count = (
-        f"no verdicts: {cells.why}"
-        if cells.value is None
-        else f"{cells.value:.0f} of {cells.n} beyond noise (false-discovery rate 0.05)"
-    )
+    count = f"no verdicts: {cells.why}"
+    if cells.value is not None:
+        count = f"{cells.value:.0f} of {cells.n} beyond noise (false-discovery rate 0.05)"
+    rows = []
+    for row in result.estimates:
+        if row.name == "emergence" and row.slice["direction"] == direction:
+            ps = (numbers.number(p, 4) for p in (row.p, row.p_adjusted))
+            size = signed_interval(row.value or 0.0, row.low, row.high, 3)
+            place = row.slice["group"], row.slice["adjective"]
+            rows.append(tuple(map(text, (*place, size, *ps, row.verdict or ""))))
     caption = f"Traits that emerge, {side}: {count}"
     titles = ("pair", "adjective", f"beyond both (the first {SHOWN})", "p", "adjusted", "says")
-    rows = tuple(_emergence(estimate) for estimate in listed[:SHOWN])
-    return Table(tuple(map(text, titles)), rows, caption)
-
-
-def _emergence(estimate: Estimate) -> tuple[Cell, ...]:
-    ps = (numbers.number(p, 4) for p in (estimate.p, estimate.p_adjusted))
-    place = (estimate.slice.get(name, "") for name in ("group", "adjective"))
-    size = signed_interval(estimate.value or 0.0, estimate.low, estimate.high, 3)
-    return tuple(map(text, (*place, size, *ps, estimate.verdict or "")))
+    return Table(tuple(map(text, titles)), tuple(rows[:SHOWN]), caption)
 
 
 def _expected(result: Result) -> Iterator[str]:
     """How many of the traits that were expected to emerge are listed, beside chance."""
     estimates = overall(result)
     for name in ("expected_precision", "expected_recall"):
-        estimate, chance = estimates.get(name), estimates.get(f"{name}_chance")
-        if estimate is not None:
-            beside = ""
-            if chance is not None and chance.value is not None:
-                beside = f", chance {chance.value:.2f}: {estimate.verdict}"
+        if estimate := estimates.get(name):
+            chance = estimates.get(f"{name}_chance")
+            beside = f", chance {chance.value:.2f}: {estimate.verdict}" if chance else ""
             used = f"{estimate.n} of {estimate.asked}"
             yield f"{name.replace('_', ' ')}: {_value(estimate)}, {used}{beside}"
 
 
-def least_p(templates: int) -> float:
-    """The smallest p that so many templates can give: few cannot stand out among many cells."""
-    return 1 / 2**templates if templates <= ENUMERABLE else 1 / (FLIPS + 1)
-
-
 def out_of_reach(templates: int, cells: int) -> str | None:
-    """Why so few templates leave no verdict of any cell, if they do."""
-    least = least_p(templates)
+    """Why so few templates leave no verdict of any cell, if they do: their least p is too large to
+    stand out among many."""
+    least = 1 / 2**templates if templates <= ENUMERABLE else 1 / (FLIPS + 1)
     needed = least * cells / FALSE_DISCOVERY
     if needed <= REACHABLE * cells:
         return None
