@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from stereometer.core.errors import DataError, UnknownName
 from stereometer.core.files import finite
-from stereometer.core.types import ItemDefaults, Slice, Variant, digest_of
+from stereometer.core.types import ItemDefaults, Score, Slice, Variant, digest_of
 
 NEITHER = "neither"
 """The label of a comment of no category."""
@@ -68,6 +68,23 @@ def categories_of(comments: Sequence[Comment]) -> list[str]:
     )
 
 
+NOTHING: Mapping[str, Any] = {}
+
+
+def slim(scores: Iterable[Score]) -> list[Score]:
+    """What is counted of scores, of which there may be a million: no texts but of answers that name
+    no label; readings that are the same are one object."""
+    shared: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
+
+    def reading(answer: Mapping[str, str]) -> Mapping[str, str]:
+        dropped = "text" if answer.get("label", UNNAMED) != UNNAMED else ""
+        kept = {name: text for name, text in answer.items() if name != dropped}
+        return shared.setdefault(tuple(kept.items()), kept)
+
+    parts = ((each.slices, each.skipped, tuple(map(reading, each.answers))) for each in scores)
+    return [Score("", at, NOTHING, why, NOTHING, NOTHING, answers) for at, why, answers in parts]
+
+
 @dataclass(frozen=True)
 class Setting:
     """What is shown before the comment, and how much may be answered."""
@@ -106,18 +123,9 @@ MIXED_INSTRUCTION = Setting("few-shot-mixed-instruction", True, True, 4, (".",))
 MISSPELLING = Setting("misspelling", False, False, 2, ("\n",))
 """Zero-shot at temperature 0, with and without edits."""
 
-SETTINGS: Mapping[str, Setting] = {
-    one.name: one
-    for one in (
-        ZERO_SHOT,
-        ONE_SHOT,
-        FEW_SHOT_SINGLE,
-        FEW_SHOT_MIXED,
-        MIXED_INSTRUCTION,
-        MISSPELLING,
-    )
-}
-STUDY = tuple(name for name in SETTINGS if name != "misspelling")
+FIVE = (ZERO_SHOT, ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED, MIXED_INSTRUCTION)
+SETTINGS: Mapping[str, Setting] = {one.name: one for one in (*FIVE, MISSPELLING)}
+STUDY = tuple(one.name for one in FIVE)
 """The five settings of the study."""
 
 

@@ -23,8 +23,7 @@ from stereometer.core.stats.means import known_means
 from stereometer.core.stats.tests import Said, corrected
 from stereometer.core.types import Estimate, Score, Settings, Slice, Variant
 from stereometer.kinds.comments.chance import SHUFFLED, Category, against_chance, asked_about
-from stereometer.kinds.comments.items import NEITHER, SEPARATOR
-from stereometer.kinds.comments.slim import slim
+from stereometer.kinds.comments.items import NEITHER, SEPARATOR, slim
 
 METRICS = ("accuracy", "precision", "recall", "f1", "balanced_accuracy")
 SLIPPED = "sexist"
@@ -248,10 +247,9 @@ def _estimates(
         yield _estimate(harmonic, per_repeat["f1"], draws["f1"], n, settings.level)
         category = table([row for row in every if row.category == SLIPPED], every)
         per_repeat["f1"] = _study_f1(counts.sum(axis=0), category.sum(axis=0))
-        both = zip(
-            *(drawn(table_, labels, settings, slice_) for table_ in (counts, category)), strict=True
-        )
-        draws["f1"] = np.concatenate([mean_over_repeats(_study_f1(*pair)) for pair in both])
+        tables = (drawn(each, labels, settings, slice_) for each in (counts, category))
+        f1s = [mean_over_repeats(_study_f1(*pair)) for pair in zip(*tables, strict=True)]
+        draws["f1"] = np.concatenate(f1s)
     for name in METRICS:
         estimate = empty(name, p=p.get(name), test=SHUFFLED if name in p else None)
         n = comments[name]
@@ -326,11 +324,12 @@ def _matches(
     slice_: Slice, scores: Sequence[Score], coverage: Coverage, settings: Settings
 ) -> Estimate:
     """Mixed settings: the share of answers that are the gold label and no other (Figure 1)."""
-    by_comment: dict[str, list[float]] = {}
-    for score in scores:
-        hits = [float(label == score.slices["gold"]) for label in _labels(score)]
-        by_comment.setdefault(score.slices["comment"], []).extend(hits)
-    return ratio("matches", slice_, by_comment, coverage, settings, 100.0)
+    hits = (
+        (score.slices["comment"], float(label == score.slices["gold"]))
+        for score in scores
+        for label in _labels(score)
+    )
+    return ratio("matches", slice_, hits, coverage, settings, 100.0)
 
 
 def _labels(score: Score) -> list[str]:
@@ -341,33 +340,37 @@ def _agreement(
     slice_: Slice, scores: Sequence[Score], coverage: Coverage, settings: Settings
 ) -> Iterator[Estimate]:
     """How often two repeats of the same question are read the same."""
-    by_comment: dict[str, list[float]] = {}
+    shares = []
     for score in scores:
         labels = Counter(_labels(score))
         n = labels.total()
         if n > 1:
             same = sum(count * (count - 1) for count in labels.values()) / (n * (n - 1))
-            by_comment.setdefault(score.slices["comment"], []).append(same)
-    if by_comment:
-        yield ratio("repeat_agreement", slice_, by_comment, coverage, settings, None)
+            shares.append((score.slices["comment"], same))
+    if shares:
+        yield ratio("repeat_agreement", slice_, shares, coverage, settings, None)
 
 
 def ratio(
     name: str,
     slice_: Slice,
-    by_comment: Mapping[str, Sequence[float]],
+    values: Iterable[tuple[str, float]],
     coverage: Coverage,
     settings: Settings,
     ideal: float | None,
     counted: str = READ,
 ) -> Estimate:
-    """A mean over what is known of comments, in percent, comments resampled."""
-    known = [values for values in by_comment.values() if values]
+    """A mean over what is known of comments, in percent, comments resampled; a value stands with
+    the comment it is of."""
+    known: dict[str, list[float]] = {}
+    for comment, value in values:
+        known.setdefault(comment, []).append(value)
     why = coverage.shortfall(settings, counted) or (None if known else UNREAD)
     if why is not None:
         return coverage.estimate(name, slice_, ideal, why=why)
     rng = generator(settings.seed, slice_, name)
-    share = clustered_percent(known, settings.resamples, settings.level, rng, "comments")
+    parts = list(known.values())
+    share = clustered_percent(parts, settings.resamples, settings.level, rng, "comments")
     return coverage.estimate(name, slice_, ideal, terms=len(known), **share)
 
 

@@ -13,8 +13,7 @@ from stereometer.core.show.table import Cell, Table, number, text
 from stereometer.core.show.view import Piece, View, aside
 from stereometer.core.types import Result, Score, Slice
 from stereometer.kinds.comments import answers
-from stereometer.kinds.comments.items import MISSPELLING, setting_of
-from stereometer.kinds.comments.slim import slim
+from stereometer.kinds.comments.items import MISSPELLING, setting_of, slim
 
 SHOWN_REASONS = 3
 SHOWN_ANSWERS = 12

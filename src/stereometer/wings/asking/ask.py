@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Unpack
 
-from stereometer.core import catalog
+from stereometer.core import catalog, results_view
 from stereometer.core.files import UTF8, read_text
 from stereometer.core.options import (
     QUESTIONS,
@@ -38,111 +38,85 @@ from stereometer.core.runs.open import check_names
 from stereometer.core.runs.progress import Watch
 from stereometer.core.runs.stored import Run
 from stereometer.core.shapes.view import Answered
+from stereometer.core.show.view import View
 from stereometer.core.types import Result, Settings
 from stereometer.core.types.method import check_limit
 from stereometer.core.types.results import Results
 from stereometer.kinds.comments.benchmarks import columns_from
 from stereometer.kinds.comments.items import STUDY, setting_of
 from stereometer.kinds.comments.recognition.prompts import check_folder
-from stereometer.wings.asking import view as views
 from stereometer.wings.asking.jobs import jobs_in_words, open_comments, words_of
 from stereometer.wings.relations.calibrate import Calibration, calibrate
 
 
-def _system_prompt(path: Path) -> str:
-    return read_text(path).strip()
+def _manner(about: str, default: Any = None, **more: Any) -> Option:
+    return Option(about, QUESTIONS, default=default, **more)
 
 
 class AskOptions(ModelOptions, total=False):
     """How questions are put; what is left out is the method's or the benchmark's own."""
 
-    repeats: Annotated[int, Option("How often each question is asked.", QUESTIONS, default=10)]
+    repeats: Annotated[int, _manner("How often each question is asked.", 10)]
     temperature: Annotated[
-        float,
-        Option("Sampling temperature; 0 always takes the likeliest word.", QUESTIONS, default=0.3),
+        float, _manner("Sampling temperature; 0 always takes the likeliest word.", 0.3)
     ]
     sample: Annotated[
         str | None,
-        Option(
+        _manner(
             "`paper` (the first comments) or `sound` (drawn at random); by default that of the "
-            "variant.",
-            QUESTIONS,
+            "variant."
         ),
     ]
     size: Annotated[
         int,
-        Option(
-            "Comments of each kind in the single settings; twice as many in the mixed ones.",
-            QUESTIONS,
-            default=30,
+        _manner(
+            "Comments of each kind in the single settings; twice as many in the mixed ones.", 30
         ),
     ]
     threshold: Annotated[
-        float,
-        Option(
-            "Share of annotators who must agree on a comment's category.", QUESTIONS, default=0.5
-        ),
+        float, _manner("Share of annotators who must agree on a comment's category.", 0.5)
     ]
     templates: Annotated[
-        str | Path | None,
-        Option("A folder with prompts of your own, named like ours.", QUESTIONS),
+        str | Path | None, _manner("A folder with prompts of your own, named like ours.")
     ]
     edits: Annotated[
-        str | Path | None,
-        Option("A table of original and edit, for the misspelling setting.", QUESTIONS),
+        str | Path | None, _manner("A table of original and edit, for the misspelling setting.")
     ]
     chat: Annotated[
         bool | None,
-        Option(
+        _manner(
             "Ask as a conversation, through the model's chat template, or as raw text; by default "
             "a conversation where the model has a template, except for --variant paper and "
-            "--likelihood.",
-            QUESTIONS,
+            "--likelihood."
         ),
     ]
     system: Annotated[
         str,
-        Option(
+        _manner(
             "The system prompt of a conversation: on the command line a file that holds it.",
-            QUESTIONS,
             words=Path,
-            read=_system_prompt,
+            read=lambda path: read_text(path).strip(),
         ),
     ]
     wording: Annotated[
-        str,
-        Option("How questions are worded, by number; 1 is the usual one.", QUESTIONS, default="1"),
+        str, _manner("How questions are worded, by number; 1 is the usual one.", "1")
     ]
-    neutral: Annotated[
-        bool,
-        Option("Offer a third option that prefers neither candidate.", QUESTIONS, default=False),
-    ]
+    neutral: Annotated[bool, _manner("Offer a third option that prefers neither candidate.", False)]
     graded: Annotated[
         bool,
-        Option(
+        _manner(
             "Read the probabilities of the options and not what is written, if the model gives "
             "them.",
-            QUESTIONS,
-            default=False,
+            False,
         ),
     ]
-    isolated: Annotated[
-        bool,
-        Option("Let each candidate be rated by itself, from 1 to 7.", QUESTIONS, default=False),
-    ]
+    isolated: Annotated[bool, _manner("Let each candidate be rated by itself, from 1 to 7.", False)]
     likelihood: Annotated[
         bool,
-        Option(
-            "Also measure the probability of the label words, if the model gives it.",
-            QUESTIONS,
-            default=False,
-        ),
+        _manner("Also measure the probability of the label words, if the model gives it.", False),
     ]
     scales: Annotated[
-        int,
-        Option(
-            "Scales of a survey that are asked together; 0 for a whole page.", QUESTIONS, default=0
-        ),
+        int, _manner("Scales of a survey that are asked together; 0 for a whole page.", 0)
     ]
 
 
@@ -154,9 +128,9 @@ class AnswersInWords(Results):
     """Results with what was answered, and forced choice beside the likelihoods of the same items,
     where those were asked for."""
 
-    likelihood: bool = False
-
-    view = views.answers
+    def __init__(self, results: Iterable[Result], likelihood: bool = False) -> None:
+        super().__init__(results)
+        self.likelihood = likelihood
 
     @cached_property
     def answered(self) -> list[Answered | None]:
@@ -175,6 +149,12 @@ class AnswersInWords(Results):
         pairs = zip(folders[1::2], folders[::2], strict=False)
         return [calibrate(likely, choice) for likely, choice in pairs]
 
+    def view(self, slices: bool = False) -> View:
+        parts: list[View] = []
+        for result, said in zip(self, self.answered, strict=True):
+            parts += [results_view.results([result], slices), *([said.view] if said else [])]
+        return View(parts=(*parts, *(each.view() for each in self.calibrations)))
+
     def as_json(self) -> dict[str, Any]:
         results = [result.as_json() for result in self]
         said = [answers.document for answers in self.answered if answers is not None]
@@ -182,12 +162,6 @@ class AnswersInWords(Results):
             return {"schema": "asked@1", "results": results, "said": said}
         calibration = [each.as_json() for each in self.calibrations]
         return {"schema": "chosen@1", "results": results, "calibration": calibration}
-
-
-def answers_of(results: Iterable[Result], likelihood: bool = False) -> AnswersInWords:
-    answers = AnswersInWords(results)
-    answers.likelihood = likelihood
-    return answers
 
 
 @verb
@@ -261,4 +235,4 @@ def ask(
             )
         )
         results = carry_out(jobs, engines, options, out, cache, progress, announce)
-    return answers_of(results, options.get("likelihood", False)) if results else results
+    return AnswersInWords(results, options.get("likelihood", False)) if results else results

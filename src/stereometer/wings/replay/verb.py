@@ -14,7 +14,7 @@ from stereometer.core.tables import Layout
 from stereometer.core.types import Settings
 from stereometer.core.types.results import Results
 from stereometer.kinds.comments.items import setting_of
-from stereometer.wings.asking.ask import answers_of
+from stereometer.wings.asking.ask import AnswersInWords
 from stereometer.wings.asking.jobs import words_of
 from stereometer.wings.replay.runs import answers_job, replay_job
 
@@ -70,4 +70,4 @@ def replay(
         job = replay_job(path, str(benchmark), data, settings, name, measure, harness, layout)
     bound.jobs([job])
     done = [execute(job, place_of(job, out)).result]
-    return bound.hold(answers_of(done) if setting else ReplayedScores(done))
+    return bound.hold(AnswersInWords(done) if setting else ReplayedScores(done))

@@ -29,12 +29,10 @@ def requests(prompt: str, words: Mapping[str, str], backend: Backend) -> Sequenc
     """Each label word after the prompt: as token ids where the model has them, otherwise as text;
     none where one cannot be scored."""
     after = [Continuation(prompt, word) for word in words.values()]
+    if CausalTokens.kind not in backend.abilities.kinds:
+        return after
     try:
-        return (
-            [_tokens(continuation, backend) for continuation in after]
-            if CausalTokens.kind in backend.abilities.kinds
-            else after
-        )
+        return [_tokens(continuation, backend) for continuation in after]
     except Skip:
         return []
 
@@ -60,12 +58,9 @@ def logprobs(words: Mapping[str, str], answers: Sequence[Answer]) -> Mapping[str
 
 def preferred(score: Score) -> str | None:
     """The label whose word is likeliest."""
-    logprobs = {
-        name.removeprefix(PREFIX): value
-        for name, value in score.derived.items()
-        if name.startswith(PREFIX)
-    }
-    return max(logprobs, key=logprobs.__getitem__) if logprobs else None
+    known = [name for name in score.derived if name.startswith(PREFIX)]
+    best = max(known, key=score.derived.__getitem__, default=None)
+    return best and best.removeprefix(PREFIX)
 
 
 UNSCORED = "a label word has no likelihood"
@@ -84,35 +79,19 @@ def summarize(scores: Sequence[Score], settings: Settings) -> list[Estimate]:
 
 
 def _estimates(slice_: Slice, scores: Sequence[Score], settings: Settings) -> list[Estimate]:
-    right: dict[str, list[float]] = {}
-    same: dict[str, list[float]] = {}
+    right, same = [], []
     for score in scores:
         comment, best = score.slices["comment"], preferred(score)
         if best is not None:
-            right.setdefault(comment, []).append(float(best == score.slices["gold"]))
-            same.setdefault(comment, []).extend(
-                float(answer["label"] == best) for answer in score.answers if "label" in answer
-            )
+            right.append((comment, float(best == score.slices["gold"])))
+            said = (answer["label"] for answer in score.answers if "label" in answer)
+            same += [(comment, float(label == best)) for label in said]
+    untold = Counter(score.skipped or UNSCORED for score in scores if preferred(score) is None)
+    asked, known = Coverage(len(scores), untold), "questions have likelihoods"
     return [
-        ratio(
-            "likelihood_accuracy",
-            slice_,
-            right,
-            _questions(scores),
-            settings,
-            100.0,
-            "questions have likelihoods",
-        ),
+        ratio("likelihood_accuracy", slice_, right, asked, settings, 100.0, known),
         ratio("readings_agree", slice_, same, _answers(scores), settings, None),
     ]
-
-
-def _questions(scores: Sequence[Score]) -> Coverage:
-    """Questions asked, and those whose labels cannot be told apart."""
-    return Coverage(
-        len(scores),
-        Counter(score.skipped or UNSCORED for score in scores if preferred(score) is None),
-    )
 
 
 def _answers(scores: Sequence[Score]) -> Coverage:

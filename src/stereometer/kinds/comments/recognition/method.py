@@ -8,29 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from stereometer.core import types
 from stereometer.core.asking.conversation import Conversation, no_system_prompt
 from stereometer.core.asking.weighed import OptionShares, check_weighs, named, weighed
 from stereometer.core.asking.wordings import FIRST, wording
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.methods.declared import answers_of
-from stereometer.core.types import (
-    Abilities,
-    Backend,
-    CausalTokens,
-    Continuation,
-    Estimate,
-    Exchanged,
-    Generate,
-    Method,
-    Notes,
-    Options,
-    Request,
-    Requests,
-    Score,
-    Settings,
-    Variant,
-    digest_of,
-)
 from stereometer.core.types.names import MeasureName
 from stereometer.kinds.comments import metrics
 from stereometer.kinds.comments.items import MISSPELLING, SETTINGS, Comment, Setting, categories_of
@@ -73,7 +56,7 @@ class RecognitionOptions:
     graded: bool = False
     """Whether the answer is the label whose word is likeliest to come next, in place of what is
     written."""
-    sample: Variant | None = None
+    sample: types.Variant | None = None
     """How comments are drawn: `paper` or `sound`; None for the variant of the run."""
     size: int = STUDY_SIZE
     threshold: float = 0.5
@@ -135,9 +118,9 @@ class Recognition:
     """One setting, bound to a model; without a model it reads what was answered elsewhere."""
 
     setting: Setting
-    variant: Variant
+    variant: types.Variant
     options: RecognitionOptions = field(default_factory=RecognitionOptions)
-    backend: Backend | None = None
+    backend: types.Backend | None = None
     version: str = "1"
     drawn: dict[str, Any] = field(default_factory=dict)
     """How comments were drawn, known once they are."""
@@ -169,7 +152,7 @@ class Recognition:
 
     @property
     def conversation(self) -> Conversation:
-        able = self.backend.abilities if self.backend else Abilities(frozenset())
+        able = self.backend.abilities if self.backend else types.Abilities(frozenset())
         chat, system = bool(self.options.chat), self.options.system
         return Conversation(chat, system, able.chat_template, able.room)
 
@@ -178,13 +161,13 @@ class Recognition:
         return self.asking | self.drawn
 
     @property
-    def notes(self) -> Notes:
+    def notes(self) -> types.Notes:
         """What must be said with the numbers."""
         printed = self.variant == "paper" and not self.setting.mixed
         slips = (SLIP,) if printed and self.setting is not MISSPELLING else ()
         return (*slips, *self.conversation.notes)
 
-    def items(self, items: Sequence[Comment]) -> tuple[Sequence[Question], Notes]:
+    def items(self, items: Sequence[Comment]) -> tuple[Sequence[Question], types.Notes]:
         """The questions that the setting asks about a sample of the comments."""
         options = self.options
         known = sorted({name for comment in items for name in comment.scores})
@@ -206,28 +189,28 @@ class Recognition:
             categories=words,
         )
         if self.setting is MISSPELLING:
-            self.drawn["edits"] = digest_of(list(edits))[:16]
+            self.drawn["edits"] = types.digest_of(list(edits))[:16]
         return questions(self.setting, items, sampling, edits), self.notes
 
-    def plan(self, item: Question) -> Requests:
+    def plan(self, item: Question) -> types.Requests:
         prompt, asking, options = self.prompts.prompt(item), self.asking, self.options
         question = self.conversation.fields(prompt)
         if options.graded:
-            return {"options": [Options(**question, options=tuple(self.prompts.spelt(item)))]}
+            return {"options": [types.Options(**question, options=tuple(self.prompts.spelt(item)))]}
         question |= {
             "temperature": asking["temperature"],
             "max_tokens": asking["max_tokens"],
             "stop": tuple(asking["stop"]),
             "seed": options.seed,
         }
-        requests: dict[str, Sequence[Request]] = {
-            "answers": [Generate(**question, repeat=at) for at in range(asking["repeats"])]
+        requests: dict[str, Sequence[types.Request]] = {
+            "answers": [types.Generate(**question, repeat=at) for at in range(asking["repeats"])]
         }
         if options.likelihood and self.backend is not None:
             requests["labels"] = likelihood.requests(prompt, self.prompts.words(item), self.backend)
         return requests
 
-    def score(self, item: Question, exchanged: Exchanged) -> Score:
+    def score(self, item: Question, exchanged: types.Exchanged) -> types.Score:
         reader, words = AnswerReader(self.setting, self.variant), self.prompts.words(item)
         if self.options.graded:
             (answer,) = answers_of(exchanged, "options")
@@ -237,7 +220,9 @@ class Recognition:
             return scored(item, readings)
         return scored(item, readings, likelihood.logprobs(words, answers_of(exchanged, "labels")))
 
-    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+    def summarize(
+        self, scores: Iterable[types.Score], settings: types.Settings
+    ) -> list[types.Estimate]:
         if self.setting is MISSPELLING:
             return misspelling.summarize(scores, settings)
         if not self.options.likelihood:
@@ -250,11 +235,11 @@ def scored(
     item: Question,
     readings: Sequence[Mapping[str, str]],
     derived: Mapping[str, float] | None = None,
-) -> Score:
+) -> types.Score:
     """A question's score: the share of each label among its readable answers, and every answer."""
     labels = Counter(reading["label"] for reading in readings if "label" in reading)
     shares = {label: count / labels.total() for label, count in sorted(labels.items())}
-    return Score(
+    return types.Score(
         item.id,
         item.slices,
         shares,
@@ -264,7 +249,7 @@ def scored(
     )
 
 
-def graded(item: Question, words: Mapping[str, str], found: OptionShares) -> Score:
+def graded(item: Question, words: Mapping[str, str], found: OptionShares) -> types.Score:
     """The answer is the label whose word is likeliest; how likely each is, is kept."""
     if found.skipped:
         return scored(item, [{"text": "", "skipped": found.skipped}])
@@ -275,14 +260,16 @@ def graded(item: Question, words: Mapping[str, str], found: OptionShares) -> Sco
 
 
 @dataclass(frozen=True)
-class RecognitionMethod(Method):
+class RecognitionMethod(types.Method):
     """A setting of the study."""
 
     reads: str = "comment"
     options: type[Any] = RecognitionOptions
     in_words: bool = True
 
-    def bind(self, backend: Backend, variant: Variant, options: RecognitionOptions) -> Recognition:
+    def bind(
+        self, backend: types.Backend, variant: types.Variant, options: RecognitionOptions
+    ) -> Recognition:
         able = backend.abilities
         if variant == "paper" and options.wording != FIRST:
             raise UsageError(
@@ -291,7 +278,7 @@ class RecognitionMethod(Method):
             )
         if options.graded:
             check_weighs(backend)
-        elif Generate.kind not in able.kinds:
+        elif types.Generate.kind not in able.kinds:
             raise ModelError(
                 f"{backend.card.name} cannot be asked in words. It answers {able}. "
                 "Choose a causal model or a server."
@@ -299,7 +286,8 @@ class RecognitionMethod(Method):
         wanted = False if options.likelihood and options.chat is None else options.chat
         chat = Conversation.of(backend, wanted, options.system, variant).chat
         options = replace(options, chat=chat)
-        if options.likelihood and not able.kinds & {CausalTokens.kind, Continuation.kind}:
+        likelihoods = {types.CausalTokens.kind, types.Continuation.kind}
+        if options.likelihood and not able.kinds & likelihoods:
             raise ModelError(
                 f"{backend.card.name} gives no likelihoods of given text. It answers {able}. "
                 "Leave out --likelihood."
@@ -308,7 +296,7 @@ class RecognitionMethod(Method):
 
 
 def _method(setting: Setting) -> RecognitionMethod:
-    writes = [frozenset({Generate.kind})]
+    writes = [frozenset({types.Generate.kind})]
     name = f"recognition-{setting.name}"
     source = f"Detecting Hate Speech with GPT-3, Chiu et al. 2021, {TABLES[setting.name]}"
     return RecognitionMethod(name, needs={"comment": writes}, setting=setting.name, source=source)

@@ -5,19 +5,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stereometer.core.errors import DataError
 from stereometer.core.stats.intervals import generator
 from stereometer.core.types import ItemDefaults, Slice, Variant
-from stereometer.kinds.comments.items import (
-    FEW_SHOT_SINGLE,
-    MISSPELLING,
-    NEITHER,
-    ONE_SHOT,
-    Comment,
-    Setting,
-)
+from stereometer.kinds.comments import items
+from stereometer.kinds.comments.items import NEITHER, ONE_SHOT, Comment, Setting
+from stereometer.kinds.comments.recognition.misspelling import edited, holds
 
 EXAMPLE_SETS = 10
 STUDY_SIZE = 30
@@ -58,14 +53,10 @@ class Question(ItemDefaults):
 
     @property
     def id(self) -> str:
-        parts = (
-            self.comment.id,
-            self.category,
-            f"set-{self.example_set}" if self.example_set else "",
-            self.edit,
-            self.twin,
+        number = f"set-{self.example_set}" if self.example_set else ""
+        return ":".join(
+            filter(None, (self.comment.id, self.category, number, self.edit, self.twin))
         )
-        return ":".join(part for part in parts if part)
 
     @property
     def shown(self) -> str:
@@ -92,8 +83,6 @@ class CommentPool:
     categories: Mapping[str, Sequence[Comment]]
     """By the word of each category, in the order of the file."""
     neither: Sequence[Comment]
-    both: int = 0
-    """Comments left out because they are of several categories (`sound`)."""
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.categories)
@@ -113,21 +102,17 @@ class Sampling:
 
 def pool(comments: Sequence[Comment], how: Sampling) -> CommentPool:
     """A comment is of a category from the threshold on, and of none where nobody saw anything in
-    it."""
+    it; `sound` leaves out comments of several."""
     by_word: dict[str, list[Comment]] = {word: [] for word in how.words.values()}
-    both = 0
     for comment in sorted(comments, key=lambda comment: comment.row):
         words = [
             word
             for column, word in how.words.items()
             if comment.scores.get(column, 0.0) >= how.threshold
         ]
-        if len(words) > 1 and how.variant == "sound":
-            both += 1
-            continue
-        for word in words:
+        for word in words if len(words) == 1 or how.variant == "paper" else ():
             by_word[word].append(comment)
-    return CommentPool(by_word, [comment for comment in comments if comment.hate == 0], both)
+    return CommentPool(by_word, [comment for comment in comments if comment.hate == 0])
 
 
 def questions(
@@ -138,7 +123,7 @@ def questions(
 ) -> list[Question]:
     """What a setting asks."""
     drawn_from = pool(comments, how)
-    if setting is MISSPELLING:
+    if setting is items.MISSPELLING:
         return list(_misspelt(drawn_from, edits, how.variant))
     if how.variant == "sound":
         drawn_from = _shuffled(drawn_from, how.seed)
@@ -147,45 +132,33 @@ def questions(
 
 def _shuffled(pool: CommentPool, seed: int) -> CommentPool:
     def drawn(name: str, comments: Sequence[Comment]) -> list[Comment]:
-        return [
-            comments[at]
-            for at in generator(seed, {"category": name}, "sample").permutation(len(comments))
-        ]
+        order = generator(seed, {"category": name}, "sample").permutation(len(comments))
+        return [comments[at] for at in order]
 
-    return CommentPool(
-        {word: drawn(word, comments) for word, comments in pool.categories.items()},
-        drawn(NEITHER, pool.neither),
-        pool.both,
-    )
+    categories = {word: drawn(word, comments) for word, comments in pool.categories.items()}
+    return CommentPool(categories, drawn(NEITHER, pool.neither))
 
 
 def _single(setting: Setting, pool: CommentPool, how: Sampling) -> Iterator[Question]:
     """One category at a time: as many comments of it as not."""
-    size = how.size
+    size, shown, paper = how.size, _shown(setting), how.variant == "paper"
     for number, word in enumerate(pool):
-        of, shown = pool.categories[word], _shown(setting)
-        needed = (
-            size + shown
-            if how.variant == "sound"
-            else max(size + first for first in (0, *_numbers(setting, word, size)))
-        )
+        of = pool.categories[word]
+        last = max((0, *_numbers(setting, word, size))) if paper else shown
         # `paper` asks about the same first comments for every category; `sound` about others each
         # time.
-        start = 0 if how.variant == "paper" else number * size
-        _enough(of, needed, f"called {word}", how.variant)
+        start = 0 if paper else number * size
+        _enough(of, size + last, f"called {word}", how.variant)
         _enough(pool.neither, start + size + (size if shown else 0), NO_CATEGORY, how.variant)
-        for gold, comments in (
-            (word, of[:size]),
-            (f"not-{word}", pool.neither[start : start + size]),
-        ):
-            for at, comment in enumerate(comments):
+        for gold, comments in (word, of), (f"not-{word}", pool.neither[start:]):
+            for at, comment in enumerate(comments[:size]):
                 examples = _examples(setting, pool, word, at, how, number)
                 yield Question(comment, gold, (word, f"not-{word}"), word, examples)
 
 
 def _shown(setting: Setting) -> int:
     """Examples of the category that a question needs."""
-    return 1 if setting is ONE_SHOT else 2 if setting is FEW_SHOT_SINGLE else 0
+    return 1 if setting is ONE_SHOT else 2 if setting is items.FEW_SHOT_SINGLE else 0
 
 
 def _numbers(setting: Setting, word: str, size: int) -> tuple[int, ...]:
@@ -203,59 +176,43 @@ def _examples(
         return ()
     of, size, before = pool.categories[word], how.size, len(pool.categories) * how.size
     if how.variant == "paper":
-        first, third = (at + number for number in _numbers(FEW_SHOT_SINGLE, word, size))
+        first, third = (at + number for number in _numbers(items.FEW_SHOT_SINGLE, word, size))
         second = pool.neither[at + size]
     else:
         left = len(of) - size
         first, third = size + (2 * at) % left, size + (2 * at + 1) % left
         rest = pool.neither[before:] or pool.neither[: number * size] or pool.neither[size:]
         second = rest[at % len(rest)]
+    example = ShownExample(of[first], word)
     if setting is ONE_SHOT:
-        return (ShownExample(of[first], word),)
-    return (
-        ShownExample(of[first], word),
-        ShownExample(second, f"not-{word}"),
-        ShownExample(of[third], word),
-    )
+        return (example,)
+    return example, ShownExample(second, f"not-{word}"), ShownExample(of[third], word)
 
 
 def _mixed(pool: CommentPool, how: Sampling) -> Iterator[Question]:
     """All categories at once, with ten sets of one example each; `neither` is one more where there
     are such comments."""
-    size = 2 * how.size
+    size, paper = 2 * how.size, how.variant == "paper"
     kinds = [(word, pool.categories[word], size) for word in pool]
-    if pool.neither or how.variant == "paper" or len(kinds) < 2:
+    if pool.neither or paper or len(kinds) < 2:
         kinds.append((NEITHER, pool.neither, len(pool.categories) * size))
     labels = tuple(label for label, _, _ in kinds)
-    extra = 1 if how.variant == "paper" else EXAMPLE_SETS
     for label, of, wanted in kinds:
-        _enough(
-            of, wanted + extra, NO_CATEGORY if label == NEITHER else f"called {label}", how.variant
-        )
+        called = NO_CATEGORY if label == NEITHER else f"called {label}"
+        _enough(of, wanted + (1 if paper else EXAMPLE_SETS), called, how.variant)
     times = Counter(comment.id for _, of, wanted in kinds for comment in of[: wanted + 1])
     for number in range(EXAMPLE_SETS):
         examples = tuple(
-            ShownExample(of[number if how.variant == "paper" else wanted + number], label)
+            ShownExample(of[number if paper else wanted + number], label)
             for label, of, wanted in kinds
         )
         for label, of, wanted in kinds:
             # `paper`: the first n + 1 comments less the example; `sound`: examples are none of
             # those asked about.
-            asked = (
-                [*of[:number], *of[number + 1 : wanted + 1]]
-                if how.variant == "paper"
-                else of[:wanted]
-            )
+            asked = [*of[:number], *of[number + 1 : wanted + 1]] if paper else of[:wanted]
             for comment in asked:
-                yield Question(
-                    comment,
-                    label,
-                    labels,
-                    "",
-                    examples,
-                    str(number + 1),
-                    twin=label if times[comment.id] > 1 else "",
-                )
+                twin = label if times[comment.id] > 1 else ""
+                yield Question(comment, label, labels, "", examples, str(number + 1), twin=twin)
 
 
 NO_CATEGORY = "of no category"
@@ -283,8 +240,6 @@ def _misspelt(
 ) -> Iterator[Question]:
     """Every comment of a category that holds one of the strings, as it is and with each edit that
     changes it."""
-    from stereometer.kinds.comments.recognition.misspelling import edited, holds
-
     originals = list(dict.fromkeys(original for original, _ in edits))
     for word in pool:
         for comment in pool.categories[word]:
@@ -297,6 +252,4 @@ def _misspelt(
                 text = edited(comment.text, original, edit, variant)
                 if text not in seen:
                     seen.add(text)
-                    yield Question(
-                        comment, word, plain.labels, word, edit=f"{original}>{edit}", text=text
-                    )
+                    yield replace(plain, edit=f"{original}>{edit}", text=text)

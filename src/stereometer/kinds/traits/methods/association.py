@@ -23,26 +23,9 @@ from dataclasses import dataclass
 from math import log, log1p
 from statistics import median
 
+from stereometer.core import types
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.methods.declared import OURS, Bound, scored
-from stereometer.core.types import (
-    SET_DISTANCES,
-    TOO_LONG,
-    WORD_MASSES,
-    Backend,
-    Exchanged,
-    MaskedBlank,
-    Method,
-    NextTokens,
-    NoOptions,
-    Notes,
-    Request,
-    Requests,
-    Row,
-    Score,
-    Skip,
-    Variant,
-)
 from stereometer.core.types.names import MeasureName
 from stereometer.kinds.traits import metrics as trait_metrics
 from stereometer.kinds.traits.abc.files import POLES
@@ -83,14 +66,14 @@ def renormalised(group: Pieces, prior: Pieces) -> float:
 def released_distance(group: Pieces, prior: Pieces) -> float:
     """log(1 - d) of the piece that is furthest, about the group less without it."""
     if max(piece["distance"] for piece in (*group, *prior)) >= 1:
-        raise Skip(NO_LOGARITHM)
+        raise types.Skip(NO_LOGARITHM)
     return log1p(-_furthest(group)) - log1p(-_furthest(prior))
 
 
 def printed_distance(group: Pieces, prior: Pieces) -> float:
     """The largest over pieces of -log(d_g^2 / d_prior^2)."""
     if min(piece["distance"] for piece in (*group, *prior)) == 0:
-        raise Skip(ALREADY_TOP)
+        raise types.Skip(ALREADY_TOP)
     return max(
         -2 * log(piece["distance"] / prior_piece["distance"])
         for piece, prior_piece in zip(group, prior, strict=True)
@@ -101,7 +84,7 @@ def distance_ratio(group: Pieces, prior: Pieces) -> float:
     """-log(d_g / d_prior), each of the piece that is furthest."""
     far, prior_far = _furthest(group), _furthest(prior)
     if far == 0 or prior_far == 0:
-        raise Skip(ALREADY_TOP)
+        raise types.Skip(ALREADY_TOP)
     return -log(far / prior_far)
 
 
@@ -119,32 +102,32 @@ class Formulas:
     """A measure's formulas by variant, and what its answers must have."""
 
     kind: str
-    formulas: Mapping[Variant, Formula]
+    formulas: Mapping[types.Variant, Formula]
     columns: tuple[str, ...] = ()
 
     @property
     def causal(self) -> bool:
-        return self.kind == NextTokens.kind
+        return self.kind == types.NextTokens.kind
 
     @property
     def needs(self) -> frozenset[str]:
         return frozenset({self.kind, *self.columns})
 
 
-DISTANCES: Mapping[Variant, Formula] = {
+DISTANCES: Mapping[types.Variant, Formula] = {
     "paper": released_distance,
     "printed": printed_distance,
     "sound": distance_ratio,
 }
 
 METHODS: Mapping[str, Formulas] = {
-    "ilps": Formulas(MaskedBlank.kind, {"paper": first_piece, "sound": first_piece}),
+    "ilps": Formulas(types.MaskedBlank.kind, {"paper": first_piece, "sound": first_piece}),
     "ilps-star": Formulas(
-        MaskedBlank.kind, {"paper": renormalised, "sound": renormalised}, (WORD_MASSES,)
+        types.MaskedBlank.kind, {"paper": renormalised, "sound": renormalised}, (types.WORD_MASSES,)
     ),
-    "set": Formulas(MaskedBlank.kind, DISTANCES, (SET_DISTANCES,)),
-    "causal-ilps": Formulas(NextTokens.kind, {"paper": first_piece, "sound": chain}),
-    "causal-set": Formulas(NextTokens.kind, DISTANCES, (SET_DISTANCES,)),
+    "set": Formulas(types.MaskedBlank.kind, DISTANCES, (types.SET_DISTANCES,)),
+    "causal-ilps": Formulas(types.NextTokens.kind, {"paper": first_piece, "sound": chain}),
+    "causal-set": Formulas(types.NextTokens.kind, DISTANCES, (types.SET_DISTANCES,)),
 }
 
 
@@ -153,7 +136,9 @@ class TraitAssociation(Bound):
 
     summarize = staticmethod(trait_metrics.summarize)
 
-    def __init__(self, name: str, method: Formulas, variant: Variant, reader: BlankReader) -> None:
+    def __init__(
+        self, name: str, method: Formulas, variant: types.Variant, reader: BlankReader
+    ) -> None:
         self.name = name
         self.formula = method.formulas[variant]
         self.causal = method.causal
@@ -162,7 +147,7 @@ class TraitAssociation(Bound):
         self.synonyms = variant == "paper"
         self.reader = reader
 
-    def items(self, items: Sequence[TraitCell]) -> tuple[Sequence[TraitCell], Notes]:
+    def items(self, items: Sequence[TraitCell]) -> tuple[Sequence[TraitCell], types.Notes]:
         """The items that it can score, with a note that names the templates left out."""
         kept = [
             item.as_released() if self.synonyms else item for item in items if self._applies(item)
@@ -187,13 +172,13 @@ class TraitAssociation(Bound):
     def _applies(self, item: TraitCell) -> bool:
         return not self.causal or item.frame.ends_with_trait
 
-    def plan(self, item: TraitCell) -> Requests:
+    def plan(self, item: TraitCell) -> types.Requests:
         return {
             pole: list(dict.fromkeys(piece.request for piece in self._pieces(item, pole)))
             for pole in POLES
         }
 
-    def score(self, item: TraitCell, exchanged: Exchanged) -> Score:
+    def score(self, item: TraitCell, exchanged: types.Exchanged) -> types.Score:
         rows = {
             request: answer.rows[0] for asked in exchanged.values() for request, answer in asked
         }
@@ -208,12 +193,12 @@ class TraitAssociation(Bound):
 
     def _pieces(self, item: TraitCell, pole: str) -> Iterator[Piece]:
         if not self._applies(item):
-            raise Skip(NOT_LAST)
+            raise types.Skip(NOT_LAST)
         for word in self._words(item, pole):
             for reading in (self.reader.group(item), self.reader.prior(item)):
                 yield from self._read(reading, word)
 
-    def _word(self, item: TraitCell, word: str, rows: Mapping[Request, Row]) -> float:
+    def _word(self, item: TraitCell, word: str, rows: Mapping[types.Request, types.Row]) -> float:
         group, prior = (
             [
                 {name: column[piece.place] for name, column in rows[piece.request].items()}
@@ -226,17 +211,19 @@ class TraitAssociation(Bound):
     def _read(self, reading: Reading, word: str) -> tuple[Piece, ...]:
         pieces = reading[word]
         if isinstance(pieces, str):
-            raise Skip(pieces)
+            raise types.Skip(pieces)
         return pieces[: self.pieces_read]
 
 
 @dataclass(frozen=True)
-class TraitMethod(Method):
+class TraitMethod(types.Method):
     """A row of the formulas."""
 
     reads: str = "trait"
 
-    def bind(self, backend: Backend, variant: Variant, options: NoOptions) -> TraitAssociation:
+    def bind(
+        self, backend: types.Backend, variant: types.Variant, options: types.NoOptions
+    ) -> TraitAssociation:
         formulas = METHODS[self.name]
         lacks = [
             name for name in (formulas.kind, *formulas.columns) if name not in backend.abilities.all
@@ -251,23 +238,23 @@ class TraitMethod(Method):
             formulas.causal,
             hidden_prior=not released and not formulas.causal,
             synonyms=released,
-            by_position=released and WORD_MASSES in formulas.columns,
+            by_position=released and types.WORD_MASSES in formulas.columns,
         )
         reader = BlankReader(backend.encode, manner)
         return TraitAssociation(self.label(), formulas, variant, reader)
 
 
 WHY = {
-    MaskedBlank.kind: "It needs a model that fills in masks",
-    NextTokens.kind: "It needs a model that reads from left to right",
-    WORD_MASSES: "Its tokenizer does not mark which tokens begin a word",
-    SET_DISTANCES: "No last layer was found whose weight and bias give its logits",
+    types.MaskedBlank.kind: "It needs a model that fills in masks",
+    types.NextTokens.kind: "It needs a model that reads from left to right",
+    types.WORD_MASSES: "Its tokenizer does not mark which tokens begin a word",
+    types.SET_DISTANCES: "No last layer was found whose weight and bias give its logits",
 }
 INSTEAD = {
-    MaskedBlank.kind: "Causal models have causal-set and causal-ilps",
-    NextTokens.kind: "Masked models have set, ilps-star and ilps",
-    WORD_MASSES: "Choose ilps or set",
-    SET_DISTANCES: "Choose ilps or ilps-star",
+    types.MaskedBlank.kind: "Causal models have causal-set and causal-ilps",
+    types.NextTokens.kind: "Masked models have set, ilps-star and ilps",
+    types.WORD_MASSES: "Choose ilps or set",
+    types.SET_DISTANCES: "Choose ilps or ilps-star",
 }
 
 
@@ -313,7 +300,7 @@ def _fits(word: str, frames: Iterable[TemplateFrame], reader: BlankReader) -> bo
         try:
             reader.encode(frame.sentence(word).text)
             return True
-        except Skip as skip:
-            if skip.reason != TOO_LONG:
+        except types.Skip as skip:
+            if skip.reason != types.TOO_LONG:
                 return True
     return False

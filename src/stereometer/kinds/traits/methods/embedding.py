@@ -14,24 +14,11 @@ from zlib import crc32
 
 import numpy as np
 
+from stereometer.core import types
 from stereometer.core.errors import ModelError
 from stereometer.core.methods.declared import Bound
 from stereometer.core.methods.spans import check_known, tokens_in, unknown_token
 from stereometer.core.stats.intervals import Floats, percentile
-from stereometer.core.types import (
-    Answer,
-    Backend,
-    Encode,
-    Exchanged,
-    Method,
-    NoOptions,
-    Request,
-    Requests,
-    Score,
-    Skip,
-    SpanVectors,
-    Variant,
-)
 from stereometer.kinds.traits import metrics
 from stereometer.kinds.traits.abc.sentences import Occurrence, Usage
 from stereometer.kinds.traits.methods.effects import (
@@ -60,21 +47,21 @@ class EmbeddingAssociation(Bound):
 
     summarize = staticmethod(metrics.summarize_sentences)
 
-    def __init__(self, name: str, encode: Encode, variant: Variant) -> None:
+    def __init__(self, name: str, encode: types.Encode, variant: types.Variant) -> None:
         self.name, self.encode, self.variant = name, encode, variant
         self.unknown = unknown_token(encode)
-        self._known: dict[tuple[str, tuple[int, int]], SpanVectors | None] = {}
+        self._known: dict[tuple[str, tuple[int, int]], types.SpanVectors | None] = {}
 
-    def plan(self, item: Usage) -> Requests:
+    def plan(self, item: Usage) -> types.Requests:
         asked = {f"{role}/{word}": requests for role, word, requests in self._asked(item)}
         self._check(item, asked)
         return asked
 
-    def _asked(self, item: Usage) -> Iterator[tuple[str, str, list[Request]]]:
+    def _asked(self, item: Usage) -> Iterator[tuple[str, str, list[types.Request]]]:
         """Words with enough sentences that the model can read."""
         for role, words in (*item.words.targets.items(), *item.words.poles.items()):
             for word, pool in words.items():
-                requests: list[Request] = (
+                requests: list[types.Request] = (
                     [request for request in map(self._request, pool) if request is not None]
                     if len(pool) >= LEAST
                     else []
@@ -82,7 +69,7 @@ class EmbeddingAssociation(Bound):
                 if len(requests) >= LEAST:
                     yield role, word, requests
 
-    def _request(self, mention: Occurrence) -> SpanVectors | None:
+    def _request(self, mention: Occurrence) -> types.SpanVectors | None:
         """None for a sentence that the model cannot read, whose word it does not know, or in which
         a token crosses the word's edge."""
         place = mention.text, mention.span
@@ -92,25 +79,25 @@ class EmbeddingAssociation(Bound):
                 check_known(encoding, [mention.span], self.unknown)
                 positions = tokens_in(mention.text, encoding, [mention.span])
                 self._known[place] = (
-                    SpanVectors(encoding.ids, tuple(positions), encoding.segments)
+                    types.SpanVectors(encoding.ids, tuple(positions), encoding.segments)
                     if positions
                     else None
                 )
-            except Skip:
+            except types.Skip:
                 self._known[place] = None
         return self._known[place]
 
     def _check(self, item: Usage, asked: Mapping[str, object]) -> None:
         roles = [name.partition("/")[0] for name in asked]
         if any(role not in roles for role in item.words.targets):
-            raise Skip(FEW_SENTENCES)
+            raise types.Skip(FEW_SENTENCES)
         if any(role not in roles for role in item.words.poles):
-            raise Skip(NO_POLE)
+            raise types.Skip(NO_POLE)
         spread_over = item.words.poles if len(item.words.targets) == 1 else item.words.targets
         if sum(role in spread_over for role in roles) < LEAST_WORDS:
-            raise Skip(FEW_WORDS)
+            raise types.Skip(FEW_WORDS)
 
-    def score(self, item: Usage, exchanged: Exchanged) -> Score:
+    def score(self, item: Usage, exchanged: types.Exchanged) -> types.Score:
         vectors: dict[str, dict[str, Floats]] = {}
         for name, asked in exchanged.items():
             role, _, word = name.partition("/")
@@ -133,9 +120,11 @@ class EmbeddingAssociation(Bound):
             for word, value in nearness(vectors[pole], *targets).items()
         }
         derived = {"low": low, "high": high, **spread, **words}
-        return Score(item.id, item.slices, {"effect": combined.effect}, None, item.texts, derived)
+        return types.Score(
+            item.id, item.slices, {"effect": combined.effect}, None, item.texts, derived
+        )
 
-    def _vector(self, answer: Answer) -> Floats:
+    def _vector(self, answer: types.Answer) -> Floats:
         rows = [np.array(row["vector"]) for row in answer.rows]
         return rows[0] if self.variant == "paper" else np.mean(rows, axis=0)
 
@@ -188,10 +177,12 @@ def _leaning(words: Floats, near: Floats, far: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class EmbeddingMethod(Method):
+class EmbeddingMethod(types.Method):
     """CEAT in one of its two forms."""
 
-    def bind(self, backend: Backend, variant: Variant, options: NoOptions) -> EmbeddingAssociation:
+    def bind(
+        self, backend: types.Backend, variant: types.Variant, options: types.NoOptions
+    ) -> EmbeddingAssociation:
         if self.way(backend, self.reads) is None:
             raise ModelError(
                 f"{backend.card.name} cannot answer {self.name}. It gives no vectors of words. "
@@ -200,7 +191,7 @@ class EmbeddingMethod(Method):
         return EmbeddingAssociation(self.label(), backend.encode, variant)
 
 
-VECTORS = [frozenset({SpanVectors.kind})]
+VECTORS = [frozenset({types.SpanVectors.kind})]
 CEAT = "CEAT, Guo and Caliskan 2021"
 SINGLE = EmbeddingMethod(
     "ceat", "sentences", {"sentences": VECTORS}, source=f"{CEAT}; SeT, Cao et al. 2022, Table 6"

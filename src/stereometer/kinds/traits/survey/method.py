@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stereometer.core import types
 from stereometer.core.asking.conversation import (
     Conversation,
     filled_in,
@@ -29,22 +30,6 @@ from stereometer.core.asking.weighed import check_weighs, named, weighed
 from stereometer.core.asking.wordings import FIRST, wording
 from stereometer.core.errors import UsageError
 from stereometer.core.methods.declared import OURS, answers_of
-from stereometer.core.types import (
-    Answer,
-    Backend,
-    Exchanged,
-    Generate,
-    Item,
-    ItemDefaults,
-    Method,
-    Notes,
-    Options,
-    Requests,
-    Score,
-    Slice,
-    Variant,
-    digest_of,
-)
 from stereometer.core.types.names import MeasureName
 from stereometer.kinds.traits import metrics
 
@@ -149,10 +134,10 @@ class ShownScales:
 
 
 @dataclass(frozen=True)
-class ScaleQuestion(ItemDefaults):
+class ScaleQuestion(types.ItemDefaults):
     """A scale that a participant rates, and what stands on the page with it."""
 
-    scale: Item
+    scale: types.Item
     repeat: int
     page: tuple[ShownScales, ...] = field(repr=False)
     place: int
@@ -163,7 +148,7 @@ class ScaleQuestion(ItemDefaults):
         return f"{self.slices['template']}/{self.scale.id}"
 
     @property
-    def slices(self) -> Slice:
+    def slices(self) -> types.Slice:
         return {**self.scale.slices, "template": f"repeat-{self.repeat + 1:03}"}
 
     @property
@@ -187,11 +172,11 @@ class ModelSurvey:
             "repeats": self.options.repeats,
             "temperature": 0.0 if self.options.graded else self.options.temperature,
             "scales": self.options.scales,
-            "prompts": digest_of(sorted(own.items()) if own else ours)[:16],
+            "prompts": types.digest_of(sorted(own.items()) if own else ours)[:16],
             **self.conversation.recorded,
         }
 
-    def items(self, items: Sequence[Any]) -> tuple[Sequence[ScaleQuestion], Notes]:
+    def items(self, items: Sequence[Any]) -> tuple[Sequence[ScaleQuestion], types.Notes]:
         by_group: dict[str, list[Any]] = {}
         for scale in items:
             by_group.setdefault(scale.slices["group"], []).append(scale)
@@ -218,14 +203,14 @@ class ModelSurvey:
             for place, each in enumerate(page, 1):
                 yield ScaleQuestion(each.scale, repeat, page, place)
 
-    def plan(self, item: ScaleQuestion) -> Requests:
+    def plan(self, item: ScaleQuestion) -> types.Requests:
         options, page = self.options, self.options.page
         text, begun = page.prompt(item.page, item.place), BEGUN
         if options.graded:
             begun = f"{item.place}:"
         asked = self.conversation.fields(text, f"{text}\n\n{page.cue}\n{begun}")
         if options.graded:
-            return {"scale": [Options(**asked, options=page.numbers)]}
+            return {"scale": [types.Options(**asked, options=page.numbers)]}
         asked |= {
             "temperature": options.temperature,
             "max_tokens": TOKENS_A_SCALE * len(item.page),
@@ -234,9 +219,9 @@ class ModelSurvey:
         }
         if not self.conversation.chat and len(item.page) == 1:
             asked["stop"] = ("\n",)
-        return {"page": [Generate(**asked)]}
+        return {"page": [types.Generate(**asked)]}
 
-    def score(self, item: ScaleQuestion, exchanged: Exchanged) -> Score:
+    def score(self, item: ScaleQuestion, exchanged: types.Exchanged) -> types.Score:
         if self.options.graded:
             return self._graded(item, *answers_of(exchanged, "scale"))
         (answer,) = answers_of(exchanged, "page")
@@ -250,14 +235,14 @@ class ModelSurvey:
         if item.place in rated:
             return rated_score(item, rated[item.place])
         said = (heard(answer)[0] | {"skipped": why},)
-        return Score(item.id, item.slices, {}, why, item.texts, answers=said)
+        return types.Score(item.id, item.slices, {}, why, item.texts, answers=said)
 
-    def _graded(self, item: ScaleQuestion, answer: Answer) -> Score:
+    def _graded(self, item: ScaleQuestion, answer: types.Answer) -> types.Score:
         """The mean of the numbers by their shares of the probability, on the scale to 100."""
         numbers = self.options.page.numbers
         found = weighed(dict(zip(numbers, numbers, strict=True)), answer)
         if found.skipped:
-            return Score(item.id, item.slices, {}, found.skipped, item.texts)
+            return types.Score(item.id, item.slices, {}, found.skipped, item.texts)
         steps = len(numbers) - 1
         mean = sum(at * share for at, share in enumerate(found.shares.values()))
         return rated_score(item, MOST * mean / steps, {"mass": found.mass})
@@ -265,19 +250,21 @@ class ModelSurvey:
 
 def rated_score(
     item: ScaleQuestion, answered: float, more: Mapping[str, float] | None = None
-) -> Score:
+) -> types.Score:
     rating = MOST - answered if item.page[item.place - 1].turned else answered
     derived = {"rating": rating, "answered": answered, **(more or {})}
     values = {"effect": rating - metrics.MIDDLE}
-    return Score(item.id, item.slices, values, texts=item.texts, derived=derived)
+    return types.Score(item.id, item.slices, values, texts=item.texts, derived=derived)
 
 
 @dataclass(frozen=True)
-class SurveyMethod(Method):
+class SurveyMethod(types.Method):
     options: type[Any] = SurveyOptions
     in_words: bool = True
 
-    def bind(self, backend: Backend, variant: Variant, options: SurveyOptions) -> ModelSurvey:
+    def bind(
+        self, backend: types.Backend, variant: types.Variant, options: SurveyOptions
+    ) -> ModelSurvey:
         if options.graded:
             check_weighs(backend)
         self.needed_way(backend, self.reads)
@@ -291,7 +278,7 @@ class SurveyMethod(Method):
 SURVEY = SurveyMethod(
     "survey",
     "survey",
-    {"survey": [frozenset({Generate.kind})]},
+    {"survey": [frozenset({types.Generate.kind})]},
     source=f"{OURS}: the survey of Cao et al. 2022, section 4, put to a model",
 )
 
@@ -310,7 +297,7 @@ LABEL = re.compile(r"^\s*1:")
 OUT_OF = re.compile(r"(?:/|\bout of|\bfrom 0 to|\b0 to)\s*100\b", re.IGNORECASE)
 
 
-def read(answer: Answer, count: int) -> tuple[Mapping[int, float], str]:
+def read(answer: types.Answer, count: int) -> tuple[Mapping[int, float], str]:
     """The rating of each scale by its number on the page, and why those that are not there are not.
 
     A scale that is rated twice, and not alike, has no rating.
