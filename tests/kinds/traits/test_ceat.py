@@ -19,7 +19,6 @@ from stereometer.core.stats.tests import exchange_p
 from stereometer.core.types import NoOptions, Score, Settings
 from stereometer.kinds.traits.abc.items import Choice, chosen_benchmark
 from stereometer.kinds.traits.abc.sentences import POOL, Concordance, sentences
-from stereometer.kinds.traits.methods.effects import random_effects, within_variance
 from stereometer.kinds.traits.methods.embedding import (
     FEW_SENTENCES,
     FEW_WORDS,
@@ -28,6 +27,8 @@ from stereometer.kinds.traits.methods.embedding import (
     TWO_GROUP,
     ceat,
     nearness,
+    random_effects,
+    within_variance,
 )
 from stereometer.kinds.traits.metrics import EXCHANGED
 from stereometer.models.baselines.fake import Fake

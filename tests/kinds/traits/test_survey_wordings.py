@@ -20,7 +20,7 @@ from stereometer.core.runs.execute import execute, opened_cache
 from stereometer.core.runs.stored import Run
 from stereometer.core.types import Abilities, Answer, Generate, Options, Request, Settings
 from stereometer.kinds.traits.abc import survey
-from stereometer.kinds.traits.survey.method import SURVEY, PageWording, ShownScales, SurveyOptions
+from stereometer.kinds.traits.survey.method import SURVEY, ShownScales, SurveyOptions
 from stereometer.models.baselines.fake import Fake
 from stereometer.wings.asking.jobs import jobs_in_words
 from tests.builders.talkers import Talker
@@ -47,7 +47,7 @@ def test_there_are_six_wordings_of_each_part_and_no_two_are_alike(part: str) -> 
 @pytest.mark.parametrize("graded", [False, True])
 @pytest.mark.parametrize("name", IDS)
 def test_every_wording_says_all_that_is_asked(name: str, graded: bool) -> None:
-    page, wording = page_of(3), PageWording(name, graded)
+    page, wording = page_of(3), SurveyOptions(wording=name, graded=graded)
     prompt = wording.prompt(page, 2)
     assert not SLOT.findall(prompt)
     scale: Any = page[0].scale

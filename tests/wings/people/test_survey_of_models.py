@@ -18,7 +18,6 @@ from stereometer.kinds.traits.abc import survey
 from stereometer.kinds.traits.metrics import summarize_ratings as summarize
 from stereometer.kinds.traits.survey.method import (
     ModelSurvey,
-    PageWording,
     ShownScales,
     SurveyOptions,
     read,
@@ -244,4 +243,4 @@ def test_a_study_asks_a_model_in_its_own_words_about_the_groups_that_people_rate
     assert heard[0].endswith("Einschätzungen:\n1:")
     assert "means" not in heard[0]
     recorded = (finished.folder / "run.json").read_text(encoding="utf-8")
-    assert digest_of(f"{PageWording().template}\n")[:16] not in recorded
+    assert digest_of(f"{SurveyOptions().template}\n")[:16] not in recorded

@@ -30,12 +30,7 @@ from stereometer.core.types.names import MeasureName
 from stereometer.kinds.traits import metrics as trait_metrics
 from stereometer.kinds.traits.abc.files import POLES
 from stereometer.kinds.traits.abc.items import TemplateFrame, TraitCell
-from stereometer.kinds.traits.methods.blanks import (
-    BlankReader,
-    Manner,
-    Piece,
-    Reading,
-)
+from stereometer.kinds.traits.methods.blanks import BlankReader, Manner, Piece
 
 Pieces = Sequence[Mapping[str, float]]
 """Of each piece of an adjective, from the left, the numbers asked."""
@@ -160,23 +155,24 @@ class TraitAssociation(Bound):
             )
         check_window(kept, self.reader)
         left = dict.fromkeys(item.slices["template"] for item in items if not self._applies(item))
-        if not left:
-            return kept, ()
-        return kept, (
-            (
-                f"Templates that do not end with the trait are left out, as {name} reads "
-                f"from left to right: {', '.join(left)}."
-            ),
+        note = (
+            f"Templates that do not end with the trait are left out, as {name} reads from left to "
+            f"right: {', '.join(left)}."
         )
+        return kept, (note,) if left else ()
 
     def _applies(self, item: TraitCell) -> bool:
         return not self.causal or item.frame.ends_with_trait
 
     def plan(self, item: TraitCell) -> types.Requests:
-        return {
-            pole: list(dict.fromkeys(piece.request for piece in self._pieces(item, pole)))
-            for pole in POLES
-        }
+        if not self._applies(item):
+            raise types.Skip(NOT_LAST)
+        return {pole: list(dict.fromkeys(self._requests(item, pole))) for pole in POLES}
+
+    def _requests(self, item: TraitCell, pole: str) -> Iterator[types.Request]:
+        for word in self._words(item, pole):
+            for pieces in self._pieces(item, word):
+                yield from (piece.request for piece in pieces)
 
     def score(self, item: TraitCell, exchanged: types.Exchanged) -> types.Score:
         rows = {
@@ -191,28 +187,25 @@ class TraitAssociation(Bound):
     def _words(self, item: TraitCell, pole: str) -> Sequence[str]:
         return item.adjectives(pole)[: None if self.synonyms else 1]
 
-    def _pieces(self, item: TraitCell, pole: str) -> Iterator[Piece]:
-        if not self._applies(item):
-            raise types.Skip(NOT_LAST)
-        for word in self._words(item, pole):
-            for reading in (self.reader.group(item), self.reader.prior(item)):
-                yield from self._read(reading, word)
+    def _pieces(self, item: TraitCell, word: str) -> list[tuple[Piece, ...]]:
+        """Of a word about the group, and without the group."""
+        pieces = []
+        for reading in (self.reader.group(item), self.reader.prior(item)):
+            read = reading[word]
+            if isinstance(read, str):
+                raise types.Skip(read)
+            pieces.append(read[: self.pieces_read])
+        return pieces
 
     def _word(self, item: TraitCell, word: str, rows: Mapping[types.Request, types.Row]) -> float:
         group, prior = (
             [
                 {name: column[piece.place] for name, column in rows[piece.request].items()}
-                for piece in self._read(reading, word)
+                for piece in pieces
             ]
-            for reading in (self.reader.group(item), self.reader.prior(item))
+            for pieces in self._pieces(item, word)
         )
         return self.formula(group, prior)
-
-    def _read(self, reading: Reading, word: str) -> tuple[Piece, ...]:
-        pieces = reading[word]
-        if isinstance(pieces, str):
-            raise types.Skip(pieces)
-        return pieces[: self.pieces_read]
 
 
 @dataclass(frozen=True)
@@ -281,12 +274,8 @@ def check_window(items: Sequence[TraitCell], reader: BlankReader) -> None:
     frames = sorted(
         dict.fromkeys(item.frame for item in items), key=lambda frame: len(frame.sentence("").text)
     )
-    words = dict.fromkeys(
-        word
-        for vocabulary in {item.vocabulary for item in items}
-        for word in reader.words(vocabulary)
-    )
-    for word in words:
+    vocabularies = {item.vocabulary for item in items}
+    for word in dict.fromkeys(word for each in vocabularies for word in reader.words(each)):
         if not _fits(word, frames, reader):
             quoted = word if len(word) <= SHOWN else f"{word[:SHOWN]}..."
             raise ModelError(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from stereometer.core.methods.spans import check_known, tokens_in, unknown_token
-from stereometer.core.types import HIDDEN, Encode, Encoding, MaskedBlank, NextTokens, Skip
+from stereometer.core.types import HIDDEN, Encode, MaskedBlank, NextTokens, Skip
 from stereometer.kinds.traits.abc.items import TemplateFrame, TraitCell, TraitWords
 from stereometer.kinds.traits.abc.templates import FilledTemplate
 
@@ -35,14 +35,9 @@ Reading = Mapping[str, "tuple[Piece, ...] | str"]
 """For each adjective its pieces, or why it has none."""
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """A copy of a text and the position asked: what adjectives share."""
-
-    ids: tuple[int, ...]
-    position: int
-    segments: tuple[int, ...]
-    position_class: str = ""
+Steps = Sequence[tuple[Blank, int]]
+"""For each piece of an adjective a request without tokens, which other adjectives may share, and
+the token to be asked of it."""
 
 
 @dataclass(frozen=True)
@@ -82,78 +77,60 @@ class BlankReader:
     def _read_again(
         self, frame: TemplateFrame, vocabulary: TraitWords, hide_group: bool
     ) -> Reading:
-        steps: dict[str, list[tuple[_Asked, int]] | str] = {}
+        steps: dict[str, Steps | str] = {}
         for word in self.words(vocabulary):
             try:
                 steps[word] = self._steps(frame.sentence(word), hide_group)
             except Skip as skip:
                 steps[word] = skip.reason
-        return _gathered(steps, self.manner.causal)
+        return _gathered(steps)
 
-    def _steps(self, sentence: FilledTemplate, hide_group: bool) -> list[tuple[_Asked, int]]:
+    def _steps(self, sentence: FilledTemplate, hide_group: bool) -> Steps:
         encoding = self.encode(sentence.text)
-        check_known(
-            encoding,
-            [sentence.trait] if hide_group else [sentence.group, sentence.trait],
-            self.unknown,
-        )
+        spans = [sentence.trait] if hide_group else [sentence.group, sentence.trait]
+        check_known(encoding, spans, self.unknown)
         trait = tokens_in(sentence.text, encoding, [sentence.trait])
         if not trait or trait != list(range(trait[0], trait[-1] + 1)):
             raise Skip("no token to score")
-        hidden = tokens_in(sentence.text, encoding, [sentence.group]) if hide_group else []
-        if hide_group and not hidden:
-            raise Skip("no token of the group to mask")
-        steps = [self._step(encoding, trait, at) for at in range(len(trait))]
-        pieces = [encoding.ids[position] for position in trait]
+        ids, segments = encoding.ids, encoding.segments
+        if hide_group:
+            group = tokens_in(sentence.text, encoding, [sentence.group])
+            if not group:
+                raise Skip("no token of the group to mask")
+            # One mask stands in the place of the group, however many pieces it has.
+            start, end = group[0], group[-1] + 1
+            ids = (*ids[:start], HIDDEN, *ids[end:])
+            segments = (*segments[: start + 1], *segments[end:]) if segments else ()
+            trait = [at - (end - start - 1 if at >= end else 0) for at in trait]
         return [
-            (_without(asked, hidden), piece) for asked, piece in zip(steps, pieces, strict=True)
+            (self._blank(ids, segments, trait[at:], at), ids[trait[at]]) for at in range(len(trait))
         ]
 
-    def _step(self, encoding: Encoding, trait: Sequence[int], at: int) -> _Asked:
+    def _blank(
+        self, ids: tuple[int, ...], segments: tuple[int, ...], waiting: Sequence[int], at: int
+    ) -> Blank:
+        """For the first of the pieces that wait to be revealed, the one numbered `at`."""
+        first = waiting[0]
         if self.manner.causal:
-            return _Asked(encoding.ids[: trait[at]], trait[at], ())
-        waiting = set(trait[at:])
-        ids = tuple(
-            HIDDEN if position in waiting else token for position, token in enumerate(encoding.ids)
-        )
+            return NextTokens(ids[:first], ())
+        copy = tuple(HIDDEN if place in waiting else token for place, token in enumerate(ids))
         by_position = ("inside" if at else "initial") if self.manner.by_position else ""
-        return _Asked(ids, trait[at], encoding.segments, by_position)
+        return MaskedBlank(copy, first, (), segments, position_class=by_position)
 
 
-def _without(asked: _Asked, group: Sequence[int]) -> _Asked:
-    """With one mask in the place of the group, however many pieces it has."""
-    if not group:
-        return asked
-    start, end = group[0], group[-1] + 1
-    ids = (*asked.ids[:start], HIDDEN, *asked.ids[end:])
-    segments = (*asked.segments[: start + 1], *asked.segments[end:]) if asked.segments else ()
-    position = asked.position - (end - start - 1 if asked.position >= end else 0)
-    return replace(asked, ids=ids, position=position, segments=segments)
-
-
-def _gathered(steps: Mapping[str, list[tuple[_Asked, int]] | str], causal: bool) -> Reading:
+def _gathered(steps: Mapping[str, Steps | str]) -> Reading:
     """One request for everything asked of one position of one copy."""
-    tokens: dict[_Asked, dict[int, int]] = {}
+    tokens: dict[Blank, dict[int, int]] = {}
     for readings in steps.values():
-        for asked, piece in () if isinstance(readings, str) else readings:
-            places = tokens.setdefault(asked, {})
+        for blank, piece in () if isinstance(readings, str) else readings:
+            places = tokens.setdefault(blank, {})
             places.setdefault(piece, len(places))
-    requests = {asked: _request(asked, tuple(places), causal) for asked, places in tokens.items()}
+    requests = {blank: replace(blank, asked=tuple(places)) for blank, places in tokens.items()}
     return {
         word: (
             readings
             if isinstance(readings, str)
-            else tuple(Piece(requests[asked], tokens[asked][piece]) for asked, piece in readings)
+            else tuple(Piece(requests[blank], tokens[blank][piece]) for blank, piece in readings)
         )
         for word, readings in steps.items()
     }
-
-
-def _request(asked: _Asked, tokens: tuple[int, ...], causal: bool) -> Blank:
-    return (
-        NextTokens(asked.ids, tokens)
-        if causal
-        else MaskedBlank(
-            asked.ids, asked.position, tokens, asked.segments, position_class=asked.position_class
-        )
-    )

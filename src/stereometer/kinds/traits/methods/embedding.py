@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from math import sqrt
 from zlib import crc32
 
 import numpy as np
@@ -21,13 +23,6 @@ from stereometer.core.methods.spans import check_known, tokens_in, unknown_token
 from stereometer.core.stats.intervals import Floats, percentile
 from stereometer.kinds.traits import metrics
 from stereometer.kinds.traits.abc.sentences import Occurrence, Usage
-from stereometer.kinds.traits.methods.effects import (
-    Combined,
-    cosines,
-    effect,
-    random_effects,
-    within_variance,
-)
 
 LEAST = 20
 DRAWS = 1000
@@ -50,7 +45,7 @@ class EmbeddingAssociation(Bound):
     def __init__(self, name: str, encode: types.Encode, variant: types.Variant) -> None:
         self.name, self.encode, self.variant = name, encode, variant
         self.unknown = unknown_token(encode)
-        self._known: dict[tuple[str, tuple[int, int]], types.SpanVectors | None] = {}
+        self._request = cache(self._read)
 
     def plan(self, item: Usage) -> types.Requests:
         asked = {f"{role}/{word}": requests for role, word, requests in self._asked(item)}
@@ -61,31 +56,21 @@ class EmbeddingAssociation(Bound):
         """Words with enough sentences that the model can read."""
         for role, words in (*item.words.targets.items(), *item.words.poles.items()):
             for word, pool in words.items():
-                requests: list[types.Request] = (
-                    [request for request in map(self._request, pool) if request is not None]
-                    if len(pool) >= LEAST
-                    else []
-                )
-                if len(requests) >= LEAST:
-                    yield role, word, requests
+                if len(pool) >= LEAST:
+                    requests = [request for each in pool if (request := self._request(each))]
+                    if len(requests) >= LEAST:
+                        yield role, word, requests
 
-    def _request(self, mention: Occurrence) -> types.SpanVectors | None:
+    def _read(self, mention: Occurrence) -> types.SpanVectors | None:
         """None for a sentence that the model cannot read, whose word it does not know, or in which
         a token crosses the word's edge."""
-        place = mention.text, mention.span
-        if place not in self._known:
-            try:
-                encoding = self.encode(mention.text)
-                check_known(encoding, [mention.span], self.unknown)
-                positions = tokens_in(mention.text, encoding, [mention.span])
-                self._known[place] = (
-                    types.SpanVectors(encoding.ids, tuple(positions), encoding.segments)
-                    if positions
-                    else None
-                )
-            except types.Skip:
-                self._known[place] = None
-        return self._known[place]
+        try:
+            encoding = self.encode(mention.text)
+            check_known(encoding, [mention.span], self.unknown)
+            positions = tuple(tokens_in(mention.text, encoding, [mention.span]))
+        except types.Skip:
+            return None
+        return types.SpanVectors(encoding.ids, positions, encoding.segments) if positions else None
 
     def _check(self, item: Usage, asked: Mapping[str, object]) -> None:
         roles = [name.partition("/")[0] for name in asked]
@@ -105,24 +90,17 @@ class EmbeddingAssociation(Bound):
                 [self._vector(answer) for _, answer in asked]
             )
         rng = np.random.default_rng([item.seed, crc32(item.id.encode())])
-        effects, combined = ceat(
-            *(vectors[role] for role in item.words.targets),
-            left=vectors["left"],
-            right=vectors["right"],
-            rng=rng,
-        )
+        targets = [vectors[role] for role in item.words.targets]
+        effects, combined = ceat(*targets, left=vectors["left"], right=vectors["right"], rng=rng)
         low, high = percentile(effects, 0.95)
         spread = {"error": combined.error, "between": combined.between}
-        targets = [vectors[role] for role in item.words.targets]
         words = {
             f"{pole}/{word}": value
             for pole in item.words.poles
             for word, value in nearness(vectors[pole], *targets).items()
         }
-        derived = {"low": low, "high": high, **spread, **words}
-        return types.Score(
-            item.id, item.slices, {"effect": combined.effect}, None, item.texts, derived
-        )
+        derived, values = {"low": low, "high": high, **spread, **words}, {"effect": combined.effect}
+        return types.Score(item.id, item.slices, values, None, item.texts, derived)
 
     def _vector(self, answer: types.Answer) -> Floats:
         rows = [np.array(row["vector"]) for row in answer.rows]
@@ -174,6 +152,60 @@ def _leaning(words: Floats, near: Floats, far: Floats) -> Floats:
     )
     difference: Floats = nearness - farness
     return difference
+
+
+# ------------------------------------------------------------------- effect sizes and their mean
+
+
+def cosines(first: Floats, second: Floats) -> Floats:
+    """Between vectors along the last axis."""
+    size = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
+    cosine: Floats = (first * second).sum(axis=-1) / np.where(size > 0, size, 1.0)
+    return cosine
+
+
+def effect(near: Floats, far: Floats) -> Floats:
+    """The difference of means over the spread of all; the last axis runs over words.
+
+    Of one group, from its cosines with the words of two poles; of two groups, from how much nearer
+    each of their words is to one pole.
+    """
+    spread = np.concatenate([near, far], axis=-1).std(axis=-1, ddof=1)
+    difference = near.mean(axis=-1) - far.mean(axis=-1)
+    return np.where(spread > 0, difference / np.where(spread > 0, spread, 1.0), 0.0)
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The effects of many draws as one."""
+
+    effect: float
+    error: float
+    between: float
+    """Variance between draws beyond that within them."""
+
+
+def within_variance(effects: Floats, sizes: tuple[int, int]) -> Floats:
+    """The sampling variance of a standardised difference of two means (Hedges and Olkin 1985)."""
+    a, b = sizes
+    variances: Floats = (a + b) / (a * b) + effects**2 / (2 * (a + b))
+    return variances
+
+
+def random_effects(effects: Floats, variances: Floats) -> Combined:
+    """DerSimonian and Laird.
+
+    Draws are weighted by the inverse of the variance within and between them.
+    """
+    weights = 1 / variances
+    total = weights.sum()
+    fixed = (weights * effects).sum() / total
+    q = float((weights * (effects - fixed) ** 2).sum())
+    scale = float(total - (weights**2).sum() / total)
+    between = max(0.0, (q - (effects.size - 1)) / scale) if scale > 0 else 0.0
+    weights = 1 / (variances + between)
+    effect, error = float((weights * effects).sum() / weights.sum()), sqrt(1 / float(weights.sum()))
+    return Combined(effect, error, between)
 
 
 @dataclass(frozen=True)

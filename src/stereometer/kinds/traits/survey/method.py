@@ -80,26 +80,13 @@ class SurveyOptions:
             )
 
     @property
-    def page(self) -> PageWording:
-        return PageWording(self.wording, self.graded, self.own)
-
-
-@dataclass(frozen=True)
-class PageWording:
-    """How a page is put: in one of our wordings, or in a study's own."""
-
-    name: str = FIRST
-    graded: bool = False
-    own: Mapping[str, str] = field(default_factory=dict)
-
-    @property
     def numbers(self) -> tuple[str, ...]:
         """Those that a graded scale offers."""
-        return wording("one", self.name, __package__).options
+        return wording("one", self.wording, __package__).options
 
     def text(self, part: str, own: str = "") -> str:
         """A part of ours, or the study's own, with the ends of the scale put in."""
-        ours = self.own.get(own) or wording(part, self.name, __package__).text
+        ours = self.own.get(own) or wording(part, self.wording, __package__).text
         ends = (self.numbers[0], self.numbers[-1]) if self.graded else ("0", f"{MOST:g}")
         return filled_in(ours, dict(zip(("least", "most"), ends, strict=True)))
 
@@ -167,7 +154,7 @@ class ModelSurvey:
 
     @property
     def recorded(self) -> Mapping[str, Any]:
-        own, ours = self.options.own, f"{self.options.page.template}\n"
+        own, ours = self.options.own, f"{self.options.template}\n"
         return {
             "repeats": self.options.repeats,
             "temperature": 0.0 if self.options.graded else self.options.temperature,
@@ -204,13 +191,11 @@ class ModelSurvey:
                 yield ScaleQuestion(each.scale, repeat, page, place)
 
     def plan(self, item: ScaleQuestion) -> types.Requests:
-        options, page = self.options, self.options.page
-        text, begun = page.prompt(item.page, item.place), BEGUN
+        options, text = self.options, self.options.prompt(item.page, item.place)
+        begun = f"{item.place}:" if options.graded else BEGUN
+        asked = self.conversation.fields(text, f"{text}\n\n{options.cue}\n{begun}")
         if options.graded:
-            begun = f"{item.place}:"
-        asked = self.conversation.fields(text, f"{text}\n\n{page.cue}\n{begun}")
-        if options.graded:
-            return {"scale": [types.Options(**asked, options=page.numbers)]}
+            return {"scale": [types.Options(**asked, options=options.numbers)]}
         asked |= {
             "temperature": options.temperature,
             "max_tokens": TOKENS_A_SCALE * len(item.page),
@@ -225,12 +210,9 @@ class ModelSurvey:
         if self.options.graded:
             return self._graded(item, *answers_of(exchanged, "scale"))
         (answer,) = answers_of(exchanged, "page")
-        if (
-            not self.conversation.chat
-            and answer.text
-            and not answer.text.lstrip().startswith(BEGUN)
-        ):
-            answer = replace(answer, text=f"{BEGUN}{answer.text}")
+        text = answer.text or ""
+        if not self.conversation.chat and text and not text.lstrip().startswith(BEGUN):
+            answer = replace(answer, text=f"{BEGUN}{text}")
         rated, why = read(answer, len(item.page))
         if item.place in rated:
             return rated_score(item, rated[item.place])
@@ -239,7 +221,7 @@ class ModelSurvey:
 
     def _graded(self, item: ScaleQuestion, answer: types.Answer) -> types.Score:
         """The mean of the numbers by their shares of the probability, on the scale to 100."""
-        numbers = self.options.page.numbers
+        numbers = self.options.numbers
         found = weighed(dict(zip(numbers, numbers, strict=True)), answer)
         if found.skipped:
             return types.Score(item.id, item.slices, {}, found.skipped, item.texts)
