@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -48,21 +49,29 @@ class TemplateSample:
         if score.skipped is None and template is not None:
             self.by_template.setdefault(template, []).append(difference(score.values))
 
-
-def template_of(score: Score) -> str:
-    return score.slices["template"]
-
-
-def slices_of(score: Score) -> Iterable[Slice]:
-    for kind in ("trait", "dimension"):
-        yield {name: score.slices[name] for name in ("group", kind)}
+    def estimate(self, name: str, settings: Settings, noun: str = TEMPLATES) -> Estimate:
+        """The mean over templates with its interval and test, or why there is none."""
+        empty = self.coverage.estimate(name, self.slice, 0.0)
+        nothing = None if self.by_template else f"no whole {noun[:-1]}"
+        if why := self.coverage.shortfall(settings) or nothing:
+            return replace(empty, why=why)
+        means = np.array([np.mean(values) for values in self.by_template.values()])
+        known = replace(empty, value=float(means.mean()), terms=means.size)
+        if means.size < 2:
+            return replace(known, interval=ONE_TEMPLATE.replace(TEMPLATES[:-1], noun[:-1]))
+        mean = StudentMean.of(means)
+        if not mean.has_spread:
+            return replace(known, interval=f"none: all {noun} agree, which is not certainty")
+        ends, how = mean.interval(settings.level), OVER_TEMPLATES.replace(TEMPLATES, noun)
+        tested = replace(known, interval=how, p=mean.p(), test=how, free=mean.free)
+        return replace(tested, low=ends[0], high=ends[1])
 
 
 def summarize(
     scores: Iterable[Score],
     settings: Settings,
     noun: str = TEMPLATES,
-    unit: Callable[[Score], str | None] = template_of,
+    unit: Callable[[Score], str | None] = lambda score: score.slices["template"],
     families: Families = APART,
 ) -> list[Estimate]:
     """`association` of each group with each trait and dimension, and `group_spread`.
@@ -75,44 +84,21 @@ def summarize(
     cells: Cells = {}
     for score in scores:
         everything.add(score)
-        for slice_ in slices_of(score):
+        for kind in ("trait", "dimension"):
+            slice_ = {name: score.slices[name] for name in ("group", kind)}
             sample = samples.setdefault(tuple(slice_.items()), TemplateSample(slice_))
             sample.add(score, unit(score))
         if score.skipped is None and (whole := unit(score)) is not None:
             groups = cells.setdefault((whole, score.slices["trait"]), {})
             groups.setdefault(score.slices["group"], []).append(difference(score.values))
     associations = [
-        estimate("association", sample.slice, sample.by_template, sample.coverage, settings, noun)
+        sample.estimate("association", settings, noun)
         for sample in sorted(samples.values(), key=lambda sample: "dimension" in sample.slice)
     ]
     return [
         _spread(everything, cells, settings, noun),
         *judged(associations, settings.level, families),
     ]
-
-
-def estimate(
-    name: str,
-    slice_: Slice,
-    by_template: Mapping[str, Sequence[float]],
-    coverage: Coverage,
-    settings: Settings,
-    noun: str = TEMPLATES,
-) -> Estimate:
-    """A mean over templates with its interval and test, or why there is none."""
-    why = coverage.shortfall(settings) or (None if by_template else f"no whole {noun[:-1]}")
-    if why is not None:
-        return coverage.estimate(name, slice_, 0.0, why=why)
-    means = np.array([np.mean(values) for values in by_template.values()])
-    known = coverage.estimate(name, slice_, 0.0, value=float(means.mean()), terms=means.size)
-    if means.size < 2:
-        return replace(known, interval=ONE_TEMPLATE.replace(TEMPLATES[:-1], noun[:-1]))
-    mean = StudentMean.of(means)
-    if not mean.has_spread:
-        return replace(known, interval=f"none: all {noun} agree, which is not certainty")
-    low, high = mean.interval(settings.level)
-    over = OVER_TEMPLATES.replace(TEMPLATES, noun)
-    return replace(known, low=low, high=high, interval=over, p=mean.p(), test=over, free=mean.free)
 
 
 def judged(
@@ -137,13 +123,11 @@ def _verdict(estimate: Estimate, p: float, level: float) -> Said:
     low, high = (value if end is None else end for end in (estimate.low, estimate.high))
     if p >= 1 - level or low <= 0 <= high:
         return NEITHER, False
-    above = value > 0
     if "trait" not in estimate.slice:
-        return "above 0" if above else "below 0", True
-    left, _, right = estimate.slice["trait"].partition(" - ")
-    if not right:
-        return f"towards the {'right' if above else 'left'} pole", True
-    return f"towards {right if above else left}", True
+        return "above 0" if value > 0 else "below 0", True
+    left, mark, right = estimate.slice["trait"].partition(" - ")
+    poles = (left, right) if mark else ("the left pole", "the right pole")
+    return f"towards {poles[value > 0]}", True
 
 
 def outlook(templates: int, tests: int, level: float) -> str | None:
@@ -173,8 +157,13 @@ def _spread(coverage: Coverage, cells: Cells, settings: Settings, noun: str) -> 
     if not by_template:
         why = coverage.shortfall(settings) or "needs two groups"
         return coverage.estimate("group_spread", {}, 0.0, why=why)
-    apart = estimate("group_spread", {}, by_template, coverage, settings, noun)
-    return replace(apart, p=None, test=None, free=None)
+    sample = TemplateSample({}, coverage, by_template)
+    return untested(sample.estimate("group_spread", settings, noun))
+
+
+def untested(estimate: Estimate, **known: Any) -> Estimate:
+    """Without its test, and with what else is known."""
+    return replace(estimate, p=None, test=None, free=None, **known)
 
 
 MIDDLE = 50.0
@@ -192,14 +181,12 @@ def summarize_ratings(scores: Iterable[Score], settings: Settings) -> list[Estim
     """As for templates, one being two repeats that exchange each other's poles; and where answers
     lie before poles are turned back."""
     every = list(scores)
-    answered: dict[str, list[float]] = {}
-    coverage = Coverage()
+    answered = TemplateSample({}, Coverage.of(every))
     for score in every:
-        coverage.add(score)
         if score.skipped is None:
-            answered.setdefault(score.slices["template"], []).append(score.derived["answered"])
-    lean = estimate("answered_mean", {}, answered, coverage, settings, REPEATS)
-    lean = replace(lean, ideal=MIDDLE, p=None, test=None, free=None)
+            repeat = answered.by_template.setdefault(score.slices["template"], [])
+            repeat.append(score.derived["answered"])
+    lean = untested(answered.estimate("answered_mean", settings, REPEATS), ideal=MIDDLE)
     both = Counter(_place(score) for score in every if score.skipped is None)
     whole = min(2, len({score.slices["template"] for score in every}))
 
@@ -265,16 +252,13 @@ def _of_text(estimate: Estimate, nearness: Nearness, settings: Settings) -> Esti
     group = estimate.slice["group"]
     if "trait" in estimate.slice:
         drawn = nearness.draws[group, estimate.slice["trait"]]
-        low, high = drawn["low"], drawn["high"]
-        return replace(
-            estimate, low=low, high=high, interval=MIDDLE_DRAWS, p=None, test=None, free=None
-        )
+        return untested(estimate, low=drawn["low"], high=drawn["high"], interval=MIDDLE_DRAWS)
     poles = nearness.poles((group, estimate.slice["dimension"]))
     if poles is None:
         return estimate
     least = least_p(*map(len, poles))
     if least >= 1 - settings.level:
         why = f"{TOO_FEW}: with {len(poles[0])} and {len(poles[1])} p cannot fall below {least:.2g}"
-        return replace(estimate, low=None, high=None, p=None, test=None, free=None, interval=why)
+        return untested(estimate, low=None, high=None, interval=why)
     p = exchange_p(*poles, generator(settings.seed, estimate.slice, "words"))
     return replace(estimate, p=p, test=EXCHANGED, free=None, interval=NO_INTERVAL)

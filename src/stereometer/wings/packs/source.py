@@ -26,7 +26,7 @@ from stereometer.kinds.cats.shape import SHAPE as CATS
 from stereometer.kinds.pairs.benchmarks import read_crows_pairs
 from stereometer.kinds.pairs.items import Pair
 from stereometer.kinds.pairs.shape import SHAPE as PAIRS
-from stereometer.kinds.traits.abc.files import SocialGroup, read_foreign_groups, read_traits
+from stereometer.kinds.traits.abc.files import SocialGroup, read_groups, read_traits
 from stereometer.kinds.traits.abc.items import TRAIT_MEASURES, Grid, TraitWords
 from stereometer.kinds.traits.abc.templates import Grammar, read_forms, read_templates
 from stereometer.wings.packs.pack import Pack, open_pack
@@ -118,7 +118,7 @@ def _read_traits(pack: Pack, files: Sequence[Path]) -> Content:
     syntax = pack.written.grammar
     assert syntax is not None  # the schema asks one of every pack of this shape
     columns = tuple(dict.fromkeys(syntax.determiners.values()))
-    groups, traits = read_foreign_groups(files[0], columns), read_traits(files[1])
+    groups, traits = read_groups(files[0], columns), read_traits(files[1])
     persons = tuple(_persons(syntax, columns))
     verbs: Mapping[str, tuple[str, ...]] = syntax.verbs.model_dump()
     grammar = Grammar(syntax.determiners, persons, verbs, {}, syntax.spaces)

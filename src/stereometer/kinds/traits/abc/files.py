@@ -77,14 +77,13 @@ def chosen(
     kinds: Callable[[Entry], Iterable[str]],
 ) -> tuple[Entry, ...]:
     """Entries by their names or by the kinds they are of, in the order of the file."""
-    names = list(dict.fromkeys(wanted))
+    names = list(wanted)
     known = {name for entry in entries for name in (entry.name, *kinds(entry))}
-    for name in names:
-        if name not in known:
-            raise UnknownName(kind, name, known, "`stereometer show abc` lists all of them.")
-    return tuple(
-        entry for entry in entries if not names or {entry.name, *kinds(entry)} & set(names)
-    )
+    for name in (name for name in names if name not in known):
+        raise UnknownName(kind, name, known, "`stereometer show abc` lists all of them.")
+    if not names:
+        return tuple(entries)
+    return tuple(entry for entry in entries if {entry.name, *kinds(entry)} & {*names})
 
 
 POLES = ("left", "right")
@@ -117,9 +116,8 @@ class Trait:
         (left, *lefts), (right, *rights) = (
             [spelling.get(word, word) for word in self.adjectives(pole)] for pole in POLES
         )
-        return replace(
-            self, left=left, right=right, left_synonyms=tuple(lefts), right_synonyms=tuple(rights)
-        )
+        poles = replace(self, left=left, right=right)
+        return replace(poles, left_synonyms=tuple(lefts), right_synonyms=tuple(rights))
 
     def alone(self) -> Trait:
         """The trait without synonyms."""
@@ -134,20 +132,13 @@ def _trait(row: Row) -> Trait:
     left, right = row.text("left"), row.text("right")
     if left == right:
         raise row.wrong(f"both poles are {left!r}", "A trait has two different poles")
-    synonyms = row.listed("left_synonyms"), row.listed("right_synonyms")
+    lists = row.listed("left_synonyms"), row.listed("right_synonyms"), row.listed("also")
     spelling = (entry.partition("=") for entry in row.listed("released"))
-    return Trait(
-        row.text("name"),
-        row.text("dimension"),
-        left,
-        right,
-        *synonyms,
-        row.listed("also"),
-        tuple((word.strip(), other.strip()) for word, _, other in spelling),
-    )
+    released = tuple((word.strip(), other.strip()) for word, _, other in spelling)
+    return Trait(row.text("name"), row.text("dimension"), left, right, *lists, released)
 
 
-GROUP_COLUMNS = ("name", "domain", "singular", "plural", "article")
+GROUP_COLUMNS = ("name", "domain", "singular", "plural")
 ARTICLES = ("a", "an")
 
 
@@ -189,39 +180,26 @@ PERSON = SocialGroup("person", "", "person", "people", "a")
 """Stands for an unnamed person: the prior of the released code."""
 
 
-def read_groups(path: Path) -> tuple[SocialGroup, ...]:
-    return read(path, GROUP_COLUMNS, _group)
-
-
-def read_foreign_groups(path: Path, determiners: Sequence[str]) -> tuple[SocialGroup, ...]:
-    """Of another language, with the determiners that its templates use."""
+def read_groups(path: Path, determiners: Sequence[str] | None = None) -> tuple[SocialGroup, ...]:
+    """Of another language where there are columns of its determiners, which may be none."""
 
     def group(row: Row) -> SocialGroup:
+        name, domain, singular, plural = (row.text(column) for column in GROUP_COLUMNS)
         return SocialGroup(
-            row.text("name"),
-            row.text("domain"),
-            row.text("singular"),
-            row.text("plural"),
-            "",
-            also=row.listed("also"),
-            lists=row.listed("lists"),
+            name,
+            domain,
+            singular,
+            plural,
+            row.one_of("article", ARTICLES) if determiners is None else "",
+            row.maybe("first") if determiners is None else "",
+            row.listed("also"),
+            row.listed("lists"),
             agrees=row.maybe("agrees"),
-            determiners=tuple((column, row.text(column)) for column in determiners),
+            determiners=tuple((column, row.text(column)) for column in determiners or ()),
         )
 
-    return read(path, (*GROUP_COLUMNS[:4], *determiners), group)
-
-
-def _group(row: Row) -> SocialGroup:
-    return SocialGroup(
-        row.text("name"),
-        row.text("domain"),
-        row.text("singular"),
-        row.text("plural"),
-        row.one_of("article", ARTICLES),
-        row.maybe("first"),
-        row.listed("also"),
-        row.listed("lists"),
+    return read(
+        path, (*GROUP_COLUMNS, *(["article"] if determiners is None else determiners)), group
     )
 
 

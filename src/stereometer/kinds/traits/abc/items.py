@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import resources
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 from stereometer.core.benchmarks.benchmark import Benchmark, Shapes, Source
@@ -34,7 +33,6 @@ from stereometer.kinds.traits.abc.templates import (
     read_templates,
 )
 
-FILES = ("groups.csv", "traits.csv", "templates.csv")
 TRAIT_MEASURES = ("set", "causal-set", "ilps-star", "causal-ilps", "ilps")
 
 
@@ -55,11 +53,8 @@ class TraitWords:
     @cached_property
     def everything(self) -> tuple[str, ...]:
         """Head adjectives and synonyms."""
-        return tuple(
-            dict.fromkeys(
-                word for trait in self.traits for pole in POLES for word in trait.adjectives(pole)
-            )
-        )
+        words = (trait.adjectives(pole) for trait in self.traits for pole in POLES)
+        return tuple(dict.fromkeys(chain.from_iterable(words)))
 
 
 @dataclass(frozen=True)
@@ -139,9 +134,7 @@ def cells(
     grammar: Grammar = ENGLISH,
 ) -> list[TraitCell]:
     vocabulary = TraitWords(tuple(traits))
-    frames = [
-        TemplateFrame(template, group, grammar) for template, group in product(templates, groups)
-    ]
+    frames = [TemplateFrame(*both, grammar) for both in product(templates, groups)]
     return [TraitCell(frame, trait, vocabulary) for frame, trait in product(frames, traits)]
 
 
@@ -149,11 +142,11 @@ def cells(
 
 
 def packaged() -> list[Path]:
-    return [data_file(name) for name in FILES]
+    return [data_file(f"{name}.csv") for name in ("groups", "traits", "templates")]
 
 
 def data_file(name: str) -> Path:
-    return Path(str(resources.files("stereometer.kinds.traits.abc").joinpath("data", name)))
+    return Path(__file__).parent / "data" / name
 
 
 def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
@@ -209,12 +202,10 @@ def grid(choice: Choice) -> Grid:
     own_groups, own_templates = _file(choice.groups), _file(choice.templates)
     groups = read_groups(own_groups or data_file("groups.csv"))
     templates = read_templates(own_templates or data_file("templates.csv"))
+    traits = read_traits(choice.traits or data_file("traits.csv"))
     return Grid(
         groups if own_groups else choose_groups(groups, choice.groups),
-        tuple(
-            trait if choice.synonyms else trait.alone()
-            for trait in read_traits(choice.traits or data_file("traits.csv"))
-        ),
+        traits if choice.synonyms else tuple(trait.alone() for trait in traits),
         templates if own_templates else choose_templates(templates, choice.templates),
     )
 

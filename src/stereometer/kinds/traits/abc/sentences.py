@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,13 +116,8 @@ def _pattern(word: str) -> str:
 # -------------------------------------------------------------------------------------------- items
 
 
-@dataclass(frozen=True)
-class Pools:
-    """What is compared: each word with its pool, by role."""
-
-    targets: Mapping[str, Mapping[str, Pool]]
-    """Of one group, or of two: their words."""
-    poles: Mapping[str, Mapping[str, Pool]]
+Pools = Mapping[str, Mapping[str, Pool]]
+"""What is compared: each word with its pool, by role."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +127,9 @@ class Usage(ItemDefaults):
     name: str
     domain: str
     trait: Trait
-    words: Pools = field(repr=False)
+    targets: Pools = field(repr=False)
+    """Of one group, or of two: their words."""
+    poles: Pools = field(repr=False)
     label: str = ""
     seed: int = 0
 
@@ -153,7 +150,7 @@ class Usage(ItemDefaults):
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """How many sentences each word has: the sentences stay in the user's text."""
-        pools = {**self.words.targets, **self.words.poles}
+        pools = {**self.targets, **self.poles}
         return {"text": self.label} | {
             role: ", ".join(f"{word} {len(pool)}" for word, pool in words.items())
             for role, words in pools.items()
@@ -165,38 +162,27 @@ def usages(grid: Grid, path: Path, seed: int) -> dict[str, list[Usage]]:
     forms = {
         group.name: tuple(dict.fromkeys((group.singular, group.plural))) for group in grid.groups
     }
-    adjectives = [
-        word for trait in grid.traits for pole in POLES for word in trait.adjectives(pole)
-    ]
-    concordance = Concordance(
-        path, [*(word for words in forms.values() for word in words), *adjectives], seed
-    )
+    every = [word for trait in grid.traits for pole in POLES for word in trait.adjectives(pole)]
+    concordance = Concordance(path, [*chain.from_iterable(forms.values()), *every], seed)
     pool = concordance.pool
     poles = {
         trait.name: {pole: {word: pool(word) for word in trait.adjectives(pole)} for pole in POLES}
         for trait in grid.traits
     }
 
-    def items(name: str, domain: str, targets: Mapping[str, Mapping[str, Pool]]) -> Iterator[Usage]:
+    def items(name: str, domain: str, targets: Pools) -> Iterator[Usage]:
         for trait in grid.traits:
-            pools = Pools(targets, poles[trait.name])
-            yield Usage(name, domain, trait, pools, concordance.label, seed)
+            yield Usage(name, domain, trait, targets, poles[trait.name], concordance.label, seed)
 
     joint = {name: {name: pool(*words)} for name, words in forms.items()}
     apart = {name: {word: pool(word) for word in words} for name, words in forms.items()}
-    single = [
-        item
-        for group in grid.groups
-        for item in items(group.name, group.domain, {"group": joint[group.name]})
-    ]
-    paired = [
-        item
-        for first, second in combinations(grid.groups, 2)
-        if first.domain == second.domain or len(grid.groups) == 2
-        for item in items(
-            f"{first.name} vs {second.name}",
-            " + ".join(dict.fromkeys((first.domain, second.domain))),
-            {"first": apart[first.name], "second": apart[second.name]},
-        )
-    ]
+    single: list[Usage] = []
+    for group in grid.groups:
+        single += items(group.name, group.domain, {"group": joint[group.name]})
+    paired: list[Usage] = []
+    for first, second in combinations(grid.groups, 2):
+        if first.domain == second.domain or len(grid.groups) == 2:
+            domain = " + ".join(dict.fromkeys((first.domain, second.domain)))
+            targets = {"first": apart[first.name], "second": apart[second.name]}
+            paired += items(f"{first.name} vs {second.name}", domain, targets)
     return {"sentences": single, "sentence-pairs": paired}

@@ -52,9 +52,9 @@ class EmbeddingAssociation(Bound):
         self._check(item, asked)
         return asked
 
-    def _asked(self, item: Usage) -> Iterator[tuple[str, str, list[types.Request]]]:
+    def _asked(self, item: Usage) -> Iterator[tuple[str, str, list[types.SpanVectors]]]:
         """Words with enough sentences that the model can read."""
-        for role, words in (*item.words.targets.items(), *item.words.poles.items()):
+        for role, words in (*item.targets.items(), *item.poles.items()):
             for word, pool in words.items():
                 if len(pool) >= LEAST:
                     requests = [request for each in pool if (request := self._request(each))]
@@ -74,11 +74,11 @@ class EmbeddingAssociation(Bound):
 
     def _check(self, item: Usage, asked: Mapping[str, object]) -> None:
         roles = [name.partition("/")[0] for name in asked]
-        if any(role not in roles for role in item.words.targets):
+        if any(role not in roles for role in item.targets):
             raise types.Skip(FEW_SENTENCES)
-        if any(role not in roles for role in item.words.poles):
+        if any(role not in roles for role in item.poles):
             raise types.Skip(NO_POLE)
-        spread_over = item.words.poles if len(item.words.targets) == 1 else item.words.targets
+        spread_over = item.poles if len(item.targets) == 1 else item.targets
         if sum(role in spread_over for role in roles) < LEAST_WORDS:
             raise types.Skip(FEW_WORDS)
 
@@ -90,13 +90,13 @@ class EmbeddingAssociation(Bound):
                 [self._vector(answer) for _, answer in asked]
             )
         rng = np.random.default_rng([item.seed, crc32(item.id.encode())])
-        targets = [vectors[role] for role in item.words.targets]
+        targets = [vectors[role] for role in item.targets]
         effects, combined = ceat(*targets, left=vectors["left"], right=vectors["right"], rng=rng)
         low, high = percentile(effects, 0.95)
         spread = {"error": combined.error, "between": combined.between}
         words = {
             f"{pole}/{word}": value
-            for pole in item.words.poles
+            for pole in item.poles
             for word, value in nearness(vectors[pole], *targets).items()
         }
         derived, values = {"low": low, "high": high, **spread, **words}, {"effect": combined.effect}
