@@ -10,14 +10,14 @@ from math import hypot, sqrt
 import numpy as np
 
 from stereometer.core.shapes.differences import Difference
-from stereometer.core.shapes.points import Coverage, DrawnUnit, Stratum
+from stereometer.core.shapes.points import Coverage, DrawnUnit, PointSample, Stratum
 from stereometer.core.shapes.verdicts import equivalent, narrower
 from stereometer.core.stats.intervals import Floats, Ints
 from stereometer.core.stats.means import StudentMean
 from stereometer.core.types import Settings
 from stereometer.kinds.cats import differences as changes
-from stereometer.kinds.cats.metrics import OverTerms, Spreads
-from stereometer.kinds.cats.points import KINDS, SAYS, CatSample, icat
+from stereometer.kinds.cats.metrics import Averages
+from stereometer.kinds.cats.points import KINDS, SAYS, icat
 
 SETTINGS = Settings(resamples=400)
 SPREAD, ITEMS = 4.7, 53
@@ -58,11 +58,11 @@ def outcomes(rng: np.random.Generator, ss: Floats, lms: Floats, items: int) -> I
     return tables
 
 
-def sample(rows: Ints) -> CatSample:
+def sample(rows: Ints) -> PointSample:
     counts = np.zeros((len(rows), *SAYS), dtype=np.int64)
     counts[:, :, 0, 0] = rows
     units = [DrawnUnit(("d", f"t{at}")) for at in range(len(rows))]
-    return CatSample({}, units, counts, rows[:, 0] * 0, Coverage(int(rows.sum())))
+    return PointSample({}, units, counts, rows[:, 0] * 0, Coverage(int(rows.sum())))
 
 
 def stratum(domain: str, term: str, task: str, outcomes: Ints, refused: int = 0) -> Stratum:
@@ -78,7 +78,7 @@ def covered(name: str, true: float, tables: Ints) -> float:
     """How often the interval of an average holds the truth."""
     hits = 0
     for rows in tables:
-        low, high, _ = Spreads(sample(rows), SETTINGS).of(name).interval(SETTINGS.level)
+        low, high, _ = Averages(sample(rows), SETTINGS).spread(name).interval(SETTINGS.level)
         hits += low - 1e-9 <= true <= high + 1e-9
     return hits / len(tables)
 
@@ -113,7 +113,7 @@ def shown_equivalent(true: float, terms: int, sets: int, seed: int = 4) -> float
     """How often a model of this ss is said to be within 5 points of 50."""
     shown = 0
     for rows in Truth(ss=true).tables(np.random.default_rng(seed), sets, terms):
-        near = OverTerms(sample(rows)).of("ss").interval(narrower(SETTINGS.level))
+        near = Averages(sample(rows), SETTINGS).over_terms("ss").interval(narrower(SETTINGS.level))
         shown += equivalent(near[:2], SETTINGS)
     return shown / sets
 

@@ -13,8 +13,9 @@ from stereometer.core.shapes.verdicts import FEW_TERMS, PREFERENCE, judged
 from stereometer.core.stats.intervals import percentile
 from stereometer.core.stats.ranks import resampled_points
 from stereometer.core.types import Estimate, Settings
-from stereometer.kinds.cats.metrics import Spreads, _estimates
-from stereometer.kinds.cats.points import SAYS, TASKS, headline_slices, sample
+from stereometer.kinds.cats.items import TASKS
+from stereometer.kinds.cats.metrics import Averages, estimates_of
+from stereometer.kinds.cats.points import SAYS, headline_slices
 from stereometer.kinds.pairs.metrics import _preference
 from tests.builders.sure import sure
 from tests.simulations import cats, pairs
@@ -105,7 +106,7 @@ def _cats(scene: Scene, rng: np.random.Generator) -> list[Estimate]:
     return [
         row
         for slice_ in headline_slices(table)
-        for row in _estimates(sample(table, slice_), ("ss",), SETTINGS)
+        for row in estimates_of(table.within(slice_), ("ss",), SETTINGS)
     ]
 
 
@@ -114,9 +115,9 @@ def bar_decided(bar: str, true: float, sets: int, seed: int = 22) -> tuple[float
     outcomes = []
     truth = cats.Truth(ss=true)
     for rows in truth.tables(np.random.default_rng(seed), sets, 30):
-        part = cats.sample(rows)
-        low, high, _ = Spreads(part, SETTINGS).of("ss").interval(SETTINGS.level)
-        row = Estimate("ss", {}, part.point["ss"], low, high, 1, 1, 0, 50.0)
+        known = Averages(cats.sample(rows), SETTINGS)
+        low, high, _ = known.spread("ss").interval(SETTINGS.level)
+        row = Estimate("ss", {}, known.values["ss"], low, high, 1, 1, 0, 50.0)
         outcomes.append(read_bar(bar).outcome(row))
     return outcomes.count("met") / sets, outcomes.count("missed") / sets
 

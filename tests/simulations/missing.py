@@ -9,8 +9,8 @@ import numpy as np
 from stereometer.core.shapes.points import Points
 from stereometer.core.shapes.verdicts import PREFERENCE, judged
 from stereometer.core.types import Estimate, Score, Settings
-from stereometer.kinds.cats.metrics import _estimates
-from stereometer.kinds.cats.points import KINDS, SAYS, sample
+from stereometer.kinds.cats.metrics import estimates_of
+from stereometer.kinds.cats.points import KINDS, SAYS
 from stereometer.kinds.pairs.metrics import summarize
 from tests.builders.sure import sure
 from tests.simulations.cats import stratum
@@ -58,7 +58,7 @@ def cats(ss: float, terms: int, items: int, refused: float, sets: int) -> Said:
             outcomes = np.zeros(KINDS, dtype=np.int64)
             outcomes[[4, 16]] = items - won, won - no
             table.strata.append(stratum("d", f"t{term}", "intrasentence", outcomes, int(no)))
-        estimates = _estimates(sample(table, {}), ("ss",), SETTINGS)
+        estimates = estimates_of(table.within({}), ("ss",), SETTINGS)
         rows += judged(estimates, {"ss": PREFERENCE}, SETTINGS)
     return _said(rows, 100 * ss)
 

@@ -11,10 +11,10 @@ from stereometer.core.shapes.verdicts import equivalent, narrower
 from stereometer.core.stats.intervals import Floats, Ints
 from stereometer.core.types import Settings
 from stereometer.kinds.pairs import differences as changes
-from stereometer.kinds.pairs.points import over_pairs, points, spread
+from stereometer.kinds.pairs.points import Counting, over_pairs, spread
 
 SETTINGS = Settings(resamples=100, ties=1.0)
-POINTS = points("sound", {})
+COUNTING = Counting.of("sound", {})
 
 
 def tabled(rows: Ints, units: Sequence[DrawnUnit] = ()) -> PointSample:
@@ -35,7 +35,7 @@ def coverage(won: float, tied: float, pairs: int, sets: int, seed: int = 11) -> 
     """How often the interval of independent pairs holds the truth."""
     rng, true, hits = np.random.default_rng(seed), 100 * (won * (1 - tied) + tied / 2), 0
     for _ in range(sets):
-        known = spread(tabled(counts(rng, won, tied, pairs)), *POINTS)
+        known = spread(tabled(counts(rng, won, tied, pairs)), COUNTING)
         low, high, _ = known.interval(SETTINGS.level)
         hits += low <= true <= high
     return hits / sets
@@ -45,7 +45,7 @@ def shown_equivalent(won: float, pairs: int, sets: int, seed: int = 12) -> float
     """How often the preference is said to be within 5 points of 50."""
     rng, shown = np.random.default_rng(seed), 0
     for _ in range(sets):
-        known = spread(tabled(counts(rng, won, 0.0, pairs)), *POINTS)
+        known = spread(tabled(counts(rng, won, 0.0, pairs)), COUNTING)
         shown += equivalent(known.interval(narrower(SETTINGS.level))[:2], SETTINGS)
     return shown / sets
 
@@ -56,9 +56,9 @@ def clustered_coverage(terms: int, sets: int, by_term: bool = True, seed: int = 
     for _ in range(sets):
         won = np.clip(rng.normal(0.58, 0.10, terms), 0, 1)
         rows = counts(rng, won, 0.02, 27)
-        known = spread(tabled(rows), *POINTS)
+        known = spread(tabled(rows), COUNTING)
         if not by_term:
-            known = over_pairs(rows.sum(axis=0), *POINTS, "")
+            known = over_pairs(rows.sum(axis=0), COUNTING, "")
         low, high, _ = known.interval(SETTINGS.level)
         hits += low <= 100 * (0.58 * 0.98 + 0.01) <= high
     return hits / sets

@@ -12,7 +12,7 @@ from stereometer.core.shapes.points import ALONE, DrawnUnit
 from stereometer.core.shapes.verdicts import PREFERENCE, judged
 from stereometer.core.stats.intervals import Floats, Ints
 from stereometer.core.types import Estimate, Score, Settings
-from stereometer.kinds.cats.metrics import _estimates
+from stereometer.kinds.cats.metrics import estimates_of
 from stereometer.kinds.comments.metrics import summarize
 from stereometer.kinds.pairs.metrics import _preference
 from stereometer.wings.mitigation.methods.probing import compared
@@ -98,7 +98,7 @@ def micro(sizes: Ints, mean: float, sets: int, seed: int = 32) -> Said:
                 cats.outcomes(rng, np.array([share]), np.array([0.85]), int(n))[0]
                 for share, n in zip(shares, sizes, strict=True)
             ]
-            yield from _estimates(cats.sample(np.array(tables)), ("ss_micro",), SETTINGS)
+            yield from estimates_of(cats.sample(np.array(tables)), ("ss_micro",), SETTINGS)
 
     return _said(rows(), 100 * mean)
 
@@ -160,7 +160,7 @@ def lms(mean: float, spread: float, terms: int, items: int, sets: int, seed: int
         for _ in range(sets):
             shares = effects(rng, mean, spread, terms)
             tables = cats.outcomes(rng, np.full(terms, 0.5), shares, items)
-            yield from _estimates(cats.sample(tables), ("lms",), SETTINGS)
+            yield from estimates_of(cats.sample(tables), ("lms",), SETTINGS)
 
     return _said(rows(), 100 * mean)
 

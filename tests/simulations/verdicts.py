@@ -18,7 +18,8 @@ from stereometer.core.stats.ranks import permutation_p
 from stereometer.core.stats.tests import holm
 from stereometer.core.types import Estimate, Score, Settings
 from stereometer.kinds.cats import differences as changes
-from stereometer.kinds.cats.points import KINDS, TASKS, headline_slices
+from stereometer.kinds.cats.items import TASKS
+from stereometer.kinds.cats.points import KINDS, headline_slices
 from stereometer.kinds.traits import metrics
 from stereometer.kinds.traits.abc import survey
 from stereometer.kinds.traits.align.agreement import RatedCells

@@ -158,6 +158,10 @@ class Points:
         """Of a slice, sorted."""
         return sorted({stratum.slices[name] for stratum in self.strata if name in stratum.slices})
 
+    @property
+    def terms(self) -> list[tuple[str, ...]]:
+        return sorted({stratum.unit.term for stratum in self.strata})
+
     def within(self, slice_: Slice) -> PointSample:
         here = [stratum for stratum in self.strata if slice_.items() <= stratum.slices.items()]
         units = sorted({stratum.unit for stratum in here})
@@ -190,28 +194,27 @@ class PointSample:
         counts: Ints = self.counts.sum(axis=0)
         return counts
 
+    @cached_property
+    def n(self) -> Ints:
+        """Items of each unit that were answered."""
+        return sizes(self.counts)
+
     @property
     def terms(self) -> int | None:
         """How many, items of no known term apart; None where no term is known."""
-        known = zip(self.units, sizes(self.counts), strict=True)
-        return sum(bool(unit.term) for unit, answered in known if answered) or None
+        return sum(bool(unit.term) for unit, n in zip(self.units, self.n, strict=True) if n) or None
 
     @cached_property
     def rows(self) -> Ints:
         """A table for each unit that answered; an item that is by itself is a unit of its own."""
         together = np.array([unit != ALONE for unit in self.units], dtype=bool)
         alone = single(self.counts[~together].sum(axis=0))
-        return np.concatenate([self.counts[together & (sizes(self.counts) > 0)], alone])
-
-    @cached_property
-    def n(self) -> Ints:
-        """Items of the rows."""
-        return sizes(self.rows)
+        return np.concatenate([self.counts[together & (self.n > 0)], alone])
 
     @property
     def weights(self) -> Floats:
         """Of the rows, by their items."""
-        weights: Floats = self.n / self.n.sum()
+        weights: Floats = sizes(self.rows) / self.n.sum()
         return weights
 
     @property
@@ -220,20 +223,15 @@ class PointSample:
         return self.terms is not None and effective(self.weights) < FEW_TERMS
 
     @property
-    def _copies(self) -> Iterator[int]:
-        for unit, row in zip(self.units, self.counts, strict=True):
-            if unit.copy:
-                yield int(row.sum())
-
-    @property
-    def has_copies(self) -> bool:
-        return any(self._copies)
+    def copies(self) -> Ints:
+        """How many items have each of the texts that several have."""
+        return self.n[[unit.copy > 0 for unit in self.units]]
 
     @property
     def independent(self) -> float:
         """As what share of all items they count, terms held fixed: those of one text as one."""
-        total, copies = int(self.counts.sum()), list(self._copies)
-        return total / (total - sum(copies) + sum(n * n for n in copies))
+        total, copies = int(self.n.sum()), self.copies
+        return total / int(total - copies.sum() + (copies**2).sum())
 
     def settled(self, at: int) -> PointSample:
         """Of items lost, tied and won: with all ties, and all that are missing, lost or won."""

@@ -23,7 +23,7 @@ from stereometer.core.stats.tests import sign_flip
 from stereometer.core.types import Score, Settings, Slice
 from stereometer.kinds.cats import points
 from stereometer.kinds.cats.metrics import TESTED, DrawnValue, Gap, side_values, sides
-from stereometer.kinds.cats.metrics import sides as both_sides
+from stereometer.kinds.cats.points import averages, outcome, rates
 
 
 def differences(
@@ -31,7 +31,7 @@ def differences(
 ) -> Iterator[Difference | Withheld]:
     """Joint outcomes of both systems, by term."""
     joint = (
-        (pair[0], tuple(points.outcome(score.values, settings.variant).index for score in pair))
+        (pair[0], tuple(outcome(score.values, settings.variant)[0] for score in pair))
         for pair in both
     )
     table = points.counted(joint, (points.KINDS, points.KINDS))
@@ -48,46 +48,47 @@ def differences(
 
 def _slice(slice_: Slice, tables: Ints, asked: int, settings: Settings) -> Iterator[Difference]:
     """`tables` is terms x outcomes of the first x outcomes of the second."""
-    undefined = any(tables.sum(axis=axes)[points.NO_LMS].any() for axes in ((0, 2), (0, 1)))
+    systems = [tables.sum(axis=axis) for axis in (2, 1)]
+    undefined = any(outcomes[:, points.NO_LMS].any() for outcomes in systems)
     n, few = tables.sum(axis=(1, 2)), len(tables) < FEW_TERMS
-    first, second = (points.averages(*side, n, np.ones(len(tables))) for side in _rates(tables))
+    first, second = (averages(*rates(outcomes), n) for outcomes in systems)
     for name in ("ss",) if undefined else points.HEADLINE:
-        values = float(first[name]), float(second[name])
         difference = Difference(
-            name, slice_, *values, int(n.sum()), asked, len(tables), points.IDEALS[name]
+            name,
+            slice_,
+            float(first[name]),
+            float(second[name]),
+            int(n.sum()),
+            asked,
+            len(tables),
+            points.IDEALS[name],
+            scope=THESE if few else LIKE_THESE,
         )
-        scoped = replace(difference, scope=THESE if few else LIKE_THESE)
         if name not in TESTED:
-            yield _bent(scoped, tables, settings)
+            yield _bent(difference, tables, settings)
         else:
-            yield (_over_items if few else _over_terms)(scoped, tables, settings)
+            yield (_over_items if few else _over_terms)(difference, tables, settings)
 
 
 def _bent(difference: Difference, tables: Ints, settings: Settings) -> Difference:
-    """icat, which bends at an ss of 50."""
-    gap, test = _icat_over_terms(tables), "paired t over terms, both sides of icat"
-    if gap is None:
+    """icat, which bends at an ss of 50; over items where there are too few terms, or all of them
+    differ alike."""
+    gap, test = None, "paired t over terms, both sides of icat"
+    if len(tables) >= FEW_TERMS:
+        gap = Gap.of(StudentMean.of, *(side_values(*rates(tables.sum(axis=at))) for at in (2, 1)))
+    if gap is None or not gap.has_spread:
         drawn = _drawn(difference.slice, tables, settings)
         gap = Gap.of(DrawnValue, *(sides(side["lms"], side["ss"]) for side in drawn))
         test = "bootstrap of items"
         difference = replace(difference, floor=2 / (1 + settings.resamples))
+    tested = replace(difference, p=gap.p(), test=test)
+    if not tables.sum(axis=0)[~np.eye(points.KINDS, dtype=bool)].any():
+        return tested.unchanged(settings)
     low, high = gap.interval(settings.level)
-    differs = tables.sum(axis=0)[~np.eye(points.KINDS, dtype=bool)].any()
-    if not differs or high - low <= SAME:
-        known = difference.without_spread(settings) if differs else difference.unchanged(settings)
-        return replace(known, p=gap.p(), test=test)
+    if high - low <= SAME:
+        return tested.without_spread(settings)
     seen = gap.nearest.detectable(settings.level)
-    known = replace(difference, low=low, high=high, p=gap.p(), test=test)
-    return replace(known, detectable=seen, free=gap.nearest.free)
-
-
-def _icat_over_terms(tables: Ints) -> Gap | None:
-    """None where there are too few terms, or all of them differ alike."""
-    if len(tables) < FEW_TERMS:
-        return None
-    first, second = (side_values(*side) for side in _rates(tables))
-    gap = Gap.of(StudentMean.of, first, second)
-    return gap if gap.has_spread else None
+    return replace(tested, low=low, high=high, detectable=seen, free=gap.nearest.free)
 
 
 def _groups(name: str, tables: Ints, sign: int = -1) -> list[Floats]:
@@ -97,19 +98,15 @@ def _groups(name: str, tables: Ints, sign: int = -1) -> list[Floats]:
     return [np.repeat(both.ravel(), table.ravel()) for table in tables]
 
 
-def _differ(groups: Sequence[Floats]) -> bool:
-    return any(group.any() for group in groups)
-
-
 def _over_items(difference: Difference, tables: Ints, settings: Settings) -> Difference:
-    first, second = _drawn(difference.slice, tables, settings)
-    draws = second[difference.name] - first[difference.name]
-    both = second[difference.name] + first[difference.name] - 2 * NULL_VALUE
-    groups, test = _groups(difference.name, tables), "sign flips of items, terms held fixed"
-    known = difference.measured(draws, sign_flip(groups), test, settings)
-    known = known if _differ(groups) else known.unchanged(settings)
-    together = sign_flip(_groups(difference.name, tables, 1))
-    return known.with_sum(percentile(both, settings.level), together, settings)
+    first, second = (each[difference.name] for each in _drawn(difference.slice, tables, settings))
+    groups, sums = (_groups(difference.name, tables, sign) for sign in (-1, 1))
+    test = "sign flips of items, terms held fixed"
+    known = difference.measured(second - first, sign_flip(groups), test, settings)
+    if not any(group.any() for group in groups):
+        known = known.unchanged(settings)
+    both = percentile(second + first - 2 * NULL_VALUE, settings.level)
+    return known.with_sum(both, sign_flip(sums), settings)
 
 
 def _over_terms(difference: Difference, tables: Ints, settings: Settings) -> Difference:
@@ -118,17 +115,12 @@ def _over_terms(difference: Difference, tables: Ints, settings: Settings) -> Dif
         StudentMean.of(np.array([100 * group.mean() for group in of])) for of in (groups, sums)
     )
     known = replace(difference.over_terms(mean, settings), test="paired t over terms")
-    if not _differ(groups):
+    if not any(group.any() for group in groups):
         known = known.unchanged(settings)
     elif mean.error <= SAME:
         known = replace(known, p=sign_flip(groups), test="sign flips of items: all terms agree")
     p = both.p() if both.error > SAME else sign_flip(sums)
     return known.with_sum(both.interval(settings.level), p, settings)
-
-
-def _rates(tables: Ints) -> list[tuple[Floats, Floats]]:
-    """lms and ss of every term, for the first system and for the second."""
-    return [points.rates(tables.sum(axis=axis)) for axis in (2, 1)]
 
 
 def _drawn(slice_: Slice, tables: Ints, settings: Settings) -> list[dict[str, Floats]]:
@@ -140,10 +132,12 @@ def _drawn(slice_: Slice, tables: Ints, settings: Settings) -> list[dict[str, Fl
     rng = generator(settings.seed, slice_, "compare")
     outcomes = np.divmod(np.arange(points.KINDS**2), points.KINDS)
     values = [of[side] for side in outcomes for of in (points.LMS_OF, points.SS_OF)]
-    rows = tables.reshape(len(tables), -1)
+    rows, n = tables.reshape(len(tables), -1), tables.sum(axis=(1, 2))
     drawn = resampled_means(rows, values, settings.resamples, rng, settings.level)
-    n, ones = tables.sum(axis=(1, 2)), np.ones(len(tables))
-    return [points.averages(100 * drawn[at], 100 * drawn[at + 1], n, ones) for at in (0, 2)]
+    return [averages(100 * drawn[at], 100 * drawn[at + 1], n) for at in (0, 2)]
+
+
+# ------------------------------------------------------------------------------------------ shifts
 
 
 def shifts(
@@ -153,8 +147,7 @@ def shifts(
     entries = (
         (
             score,
-            points.outcome(score.values, settings.variant).index
-            + points.KINDS * (score.item in keep),
+            outcome(score.values, settings.variant)[0] + points.KINDS * (score.item in keep),
         )
         for score in scores
     )
@@ -173,7 +166,7 @@ def _halves(rows: Ints) -> tuple[Ints, Ints]:
 def _moved(slice_: Slice, rows: Ints, settings: Settings) -> Iterator[Shift]:
     whole, kept = _halves(rows)
     names = ("ss",) if whole[:, points.NO_LMS].any() else points.HEADLINE
-    values, left = (_averaged(part, np.ones(len(rows))) for part in (whole, kept))
+    values, left = (_averaged(part) for part in (whole, kept))
     for name in names:
         value, after = float(values[name]), float(left[name])
         shift = Shift(
@@ -188,8 +181,7 @@ def _spanned(shift: Shift, rows: Ints, settings: Settings) -> Shift:
     if not (whole - kept).any():
         return shift.spanned((0.0, 0.0), "none: every item is kept")
     if int(kept.any(axis=1).sum()) >= FEW_TERMS:
-        known = _terms_moved(shift.name, whole, kept)
-        low, high = known.interval(settings.level)
+        low, high = _terms_moved(shift.name, whole, kept).interval(settings.level)
         if high - low > SAME:
             return shift.spanned((low, high), "t over target terms", LIKE_THESE)
     ends = _items_moved(shift, rows, settings)
@@ -207,17 +199,16 @@ def _values(outcomes: Ints) -> list[Floats]:
     """lms and ss, one value per term: their mean is the average over the terms that have items."""
     there = outcomes.sum(axis=1) > 0
     weights = np.full(len(there), 1 / len(there))
-    of_terms = points.rates(np.where(there[:, None], outcomes, 1))
+    of_terms = rates(np.where(there[:, None], outcomes, 1))
     return [PerUnit(of * there, there.astype(np.float64)).values(weights) for of in of_terms]
 
 
-def _averaged(outcomes: Ints, weights: Floats | Ints) -> dict[str, Floats]:
+def _averaged(outcomes: Ints) -> dict[str, Floats]:
     """Averages over the terms that have items, the last but one axis."""
     n = outcomes.sum(axis=-1)
     there = n > 0
-    lms, ss = points.rates(np.where(there[..., None], outcomes, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return points.averages(lms, ss, n, weights * there)
+        return averages(*rates(np.where(there[..., None], outcomes, 1)), n, there.astype(float))
 
 
 def _items_moved(shift: Shift, rows: Ints, settings: Settings) -> tuple[float, float]:
@@ -233,13 +224,13 @@ def _items_moved(shift: Shift, rows: Ints, settings: Settings) -> tuple[float, f
     drawn = drawn[drawn[..., points.KINDS :].any(axis=(1, 2))]
     n = rows.sum() / len(rows)
     wider = student(rows.sum(axis=1), settings.level) * sqrt(n / max(1.0, n - 1))
-    ones = np.ones(len(rows))
-    sides = []
-    for of, draws in zip(_halves(rows), _halves(drawn), strict=True):
-        middle, moved = _averaged(of, ones), _averaged(draws, ones)
-        sides.append(
-            {name: middle[name] + wider * (moved[name] - middle[name]) for name in ("lms", "ss")}
+    before, after = (
+        {name: middle[name] + wider * (moved[name] - middle[name]) for name in ("lms", "ss")}
+        for middle, moved in (
+            (_averaged(of), _averaged(draws))
+            for of, draws in zip(_halves(rows), _halves(drawn), strict=True)
         )
+    )
     if shift.name in TESTED:
-        return percentile(sides[1][shift.name] - sides[0][shift.name], settings.level)
-    return Gap.of(DrawnValue, *(both_sides(**of) for of in sides)).interval(settings.level)
+        return percentile(after[shift.name] - before[shift.name], settings.level)
+    return Gap.of(DrawnValue, sides(**before), sides(**after)).interval(settings.level)

@@ -35,9 +35,7 @@ from stereometer.core.types import (
     WritesTokens,
 )
 from stereometer.kinds.cats import metrics
-from stereometer.kinds.cats.items import Cat
-from stereometer.kinds.cats.metrics import CANDIDATES
-from stereometer.kinds.cats.points import TASKS
+from stereometer.kinds.cats.items import LABELS, TASKS, Cat
 from stereometer.kinds.cats.rules import (
     RULES,
     Choice,
@@ -68,14 +66,14 @@ class ContextAssociation(Bound):
         if item.task not in self.rules:
             raise Skip(NO_HEAD)
         rule = self.rules[item.task]
-        return {label: rule.requests(item, label, self.how) for label in CANDIDATES}
+        return {label: rule.requests(item, label, self.how) for label in LABELS}
 
     def score(self, item: Cat, exchanged: Exchanged) -> Score:
         check_first_token(exchanged)
         rule, variant = self.rules[item.task], self.how.variant
         return scored(
             item,
-            {label: rule.reduce(answers_of(exchanged, label), variant) for label in CANDIDATES},
+            {label: rule.reduce(answers_of(exchanged, label), variant) for label in LABELS},
         )
 
 

@@ -11,10 +11,10 @@ from stereometer.core.shapes.sentences import SentenceShape
 from stereometer.core.shapes.shape import Metric, TieShares
 from stereometer.core.shapes.verdicts import LANGUAGE, PREFERENCE
 from stereometer.core.tables import PLAIN, Layout
-from stereometer.core.types import Score, Variant
+from stereometer.core.types import Score, Settings, Variant
 from stereometer.kinds.cats import files, metrics, points
 from stereometer.kinds.cats.differences import differences, shifts
-from stereometer.kinds.cats.items import Cat
+from stereometer.kinds.cats.items import LABELS, Cat
 from stereometer.kinds.cats.points import UNIT_BY, compared, outcome
 from stereometer.kinds.cats.view import first_tables
 
@@ -24,7 +24,7 @@ class CatShape(SentenceShape):
 
     name = "cat"
     noun = "context association test"
-    candidates = metrics.CANDIDATES
+    candidates = LABELS
     preference = "ss"
     item = Cat
     measures = ("cat-pseudo-likelihood", "cat-likelihood")
@@ -107,13 +107,13 @@ class CatShape(SentenceShape):
         return {"stereotype", "anti-stereotype"} <= score.values.keys()
 
     def points(self, score: Score, variant: Variant) -> Mapping[str, float]:
-        each = outcome(score.values, variant)
-        lms = {} if each.lms == 5 else {"lms": 25.0 * each.lms}
-        return {"ss": 50.0 * each.ss, **lms}
+        at = outcome(score.values, variant)[0]
+        lms = {} if points.NO_LMS[at] else {"lms": float(100 * points.LMS_OF[at])}
+        return {"ss": float(100 * points.SS_OF[at]), **lms}
 
     def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
         table = points.tally(scores, variant)
-        return lambda slice_: points.sample(table, slice_).tie_shares
+        return lambda slice_: metrics.Averages(table.within(slice_), Settings(variant)).tie_shares
 
     def task(self, score: Score) -> str:
         return score.slices["task"]

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from stereometer.core.shapes.points import LOST, TIED, WON
 from stereometer.core.show.figure import Spec
 from stereometer.core.show.numbers import number
 from stereometer.kinds.pairs.metrics import confidence
@@ -39,12 +40,12 @@ class Confidences:
 
 
 def confidences(system: System) -> Confidences:
-    sides: dict[float, list[float]] = {1.0: [], 0.0: [], 0.5: []}
+    sides: dict[int, list[float]] = {LOST: [], TIED: [], WON: []}
     for score in system.scores:
         sure = confidence(score.values) if score.skipped is None else None
         if sure is not None:
             sides[decision(score.values, system.result.variant)].append(sure)
-    return Confidences(system, tuple(sides[1.0]), tuple(sides[0.0]))
+    return Confidences(system, tuple(sides[WON]), tuple(sides[LOST]))
 
 
 def edges(shown: Sequence[Confidences]) -> list[float]:

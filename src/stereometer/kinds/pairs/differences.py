@@ -9,47 +9,38 @@ from math import hypot
 import numpy as np
 
 from stereometer.core.shapes.differences import Difference, Shift, Withheld, asked_or_withheld
-from stereometer.core.shapes.points import KINDS, LOST, TIED, WON, PointSample, single
+from stereometer.core.shapes.points import KINDS, TIED, PointSample, single
 from stereometer.core.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
 from stereometer.core.stats.intervals import Floats, Ints
-from stereometer.core.stats.means import PerUnit, StudentMean, effective
+from stereometer.core.stats.means import StudentMean, effective
 from stereometer.core.stats.tests import mcnemar
 from stereometer.core.types import Score, Settings, Slice
-from stereometer.kinds.pairs.points import (
-    PAIRS_LIKE_THESE,
-    counted,
-    interval,
-    kind,
-    points,
-    preference,
-    slices,
-)
+from stereometer.kinds.pairs.points import PAIRS_LIKE_THESE, Counting, counted, decision, slices
 
 
 def differences(
     both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
 ) -> Iterator[Difference | Withheld]:
     """What the first system says of a pair by what the second does, counted by slice."""
-    joint = ((pair[0], tuple(kind(score, settings.variant) for score in pair)) for pair in both)
+    joint = (
+        (pair[0], tuple(decision(score.values, settings.variant) for score in pair))
+        for pair in both
+    )
     table = counted(joint, (KINDS, KINDS))
     for sample in map(table.within, slices(table)):
         asked = asked_or_withheld(sample.slice, int(sample.total.sum()), every, settings)
         if isinstance(asked, Withheld):
             yield asked
-        elif _has_preferences(sample.total, settings, sample.slice):
-            yield _difference(sample, asked, settings)
-
-
-def _has_preferences(table: Ints, settings: Settings, slice_: Slice) -> bool:
-    """Not where every pair is neutral for one system and neutral pairs do not count."""
-    if points(settings.variant, slice_)[1].all():
-        return True
-    return all(table.sum(axis=axis)[[LOST, WON]].any() for axis in (0, 1))
+        else:
+            difference = _difference(sample, asked, settings)
+            # Not where every pair is neutral for one system and neutral pairs do not count.
+            if not np.isnan(difference.difference):
+                yield difference
 
 
 def _difference(sample: PointSample, asked: int, settings: Settings) -> Difference:
-    table, (won, out_of) = sample.total, points(settings.variant, sample.slice)
-    before, after = (float(preference(table.sum(axis=axis), won, out_of)) for axis in (1, 0))
+    table, counting = sample.total, Counting.of(settings.variant, sample.slice)
+    before, after = (counting.preference(table.sum(axis=axis)) for axis in (1, 0))
     scope = LIKE_THESE if sample.terms else PAIRS_LIKE_THESE
     rows, weights = sample.rows, sample.weights
     if sample.fixed_terms:
@@ -65,20 +56,17 @@ def _difference(sample: PointSample, asked: int, settings: Settings) -> Differen
         ideal=50.0,
         scope=scope,
     )
-    first, second = (
-        PerUnit(100 * (of @ won), of @ out_of).values(weights)
-        for of in (rows.sum(axis=2), rows.sum(axis=1))
-    )
+    first, second = (counting.per_unit(rows.sum(axis=axis)).values(weights) for axis in (2, 1))
     change, both = (StudentMean.of(of, weights) for of in (second - first, first + second - 100))
     # McNemar's test counts pairs that changed, and a tie that is resolved is not half a change.
     gained, lost = int(np.triu(table, 1).sum()), int(np.tril(table, -1).sum())
-    copies = ", identical texts as one" if sample.has_copies else ""
+    copies = ", identical texts as one" if sample.copies.size else ""
     p, test = mcnemar(gained, lost), f"McNemar{copies}"
     if change.error <= SAME:
         p = mcnemar(len(rows) if difference.difference else 0, 0)
     elif scope == LIKE_THESE:
         p, test = change.p(), "paired t over terms, pairs weighing alike"
-    elif sample.has_copies or table[TIED].any() or table[:, TIED].any():
+    elif copies or table[TIED].any() or table[:, TIED].any():
         p, test = change.p(), f"paired t over pairs{copies}"
     over = replace(difference.over_terms(change, settings), p=p, test=test)
     seen = over if gained or lost else over.unchanged(settings)
@@ -91,7 +79,8 @@ def shifts(
 ) -> Iterator[Shift]:
     """Counts of pairs lost, tied and won, those of kept pairs in the second half of a row."""
     entries = (
-        (score, kind(score, settings.variant) + KINDS * (score.item in keep)) for score in scores
+        (score, decision(score.values, settings.variant) + KINDS * (score.item in keep))
+        for score in scores
     )
     table = counted(entries, (2 * KINDS,))
     for slice_ in [{}] if overall else slices(table):
@@ -100,48 +89,45 @@ def shifts(
 
 def _moved(sample: PointSample, settings: Settings) -> Iterator[Shift]:
     slice_, (rest, kept) = sample.slice, _halves(sample.total)
-    counts = points(settings.variant, slice_)
-    value, after = (float(preference(part, *counts)) for part in (rest + kept, kept))
+    counting = Counting.of(settings.variant, slice_)
+    value, after = (counting.preference(part) for part in (rest + kept, kept))
     shift = Shift(
         "pair_preference", slice_, 50.0, value, int(sample.total.sum()), after, int(kept.sum())
     )
     if np.isnan(after) and not np.isnan(value):
         yield shift.without("no item is left")
     elif not np.isnan(value):
-        yield _spanned(shift, sample, *counts, settings.level)
+        yield _spanned(shift, sample, counting, settings.level)
 
 
-def _spanned(shift: Shift, sample: PointSample, won: Floats, out_of: Floats, level: float) -> Shift:
+def _spanned(shift: Shift, sample: PointSample, counting: Counting, level: float) -> Shift:
     rest, kept = _halves(sample.rows if sample.terms else sample.total[None])
-    if not (rest.sum(axis=0) @ out_of):
+    if not (rest.sum(axis=0) @ counting.out_of):
         return shift.spanned((0.0, 0.0), "none: every pair is kept")
     sizes = [part.sum(axis=1) for part in (kept, rest + kept)]
     if effective(sizes[0]) >= FEW_TERMS:
         weights = sum(of / of.sum() for of in sizes) / 2
-        after, before = (
-            PerUnit(100 * (part @ won), part @ out_of).values(weights)
-            for part in (kept, rest + kept)
-        )
+        after, before = (counting.per_unit(part).values(weights) for part in (kept, rest + kept))
         mean = StudentMean.of(after - before, weights)
         if mean.error > SAME:
             return shift.spanned(mean.interval(level), "t over target terms", LIKE_THESE)
     left, right = (sample.independent * part.sum(axis=0).astype(float) for part in (rest, kept))
-    ends = _between(left, right, won, out_of, level)
+    ends = _between(left, right, counting, level)
     return shift.spanned(ends, "Newcombe over pairs", THESE if sample.terms else PAIRS_LIKE_THESE)
 
 
-def _between(
-    rest: Floats, kept: Floats, won: Floats, out_of: Floats, level: float
-) -> tuple[float, float]:
+def _between(rest: Floats, kept: Floats, counting: Counting, level: float) -> tuple[float, float]:
     """All pairs are those kept and the rest, so the shift is a part of the difference of the two.
 
     Their interval is from one of each (Newcombe 1998, method 10).
     """
     (first, low, high), (second, below, above) = (
-        (float(preference(part, won, out_of)), *interval(part, won, out_of, level))
-        for part in (kept, rest)
+        (counting.preference(part), *counting.interval(part, level)) for part in (kept, rest)
     )
-    apart, share = first - second, float(rest @ out_of) / float((rest + kept) @ out_of)
+    apart, share = (
+        first - second,
+        float(rest @ counting.out_of) / float((rest + kept) @ counting.out_of),
+    )
     return (
         share * (apart - hypot(first - low, above - second)),
         share * (apart + hypot(high - first, second - below)),

@@ -18,13 +18,11 @@ from stereometer.core.types import Estimate, Score, Settings, Variant
 from stereometer.kinds.pairs.items import DIRECTION
 from stereometer.kinds.pairs.points import (
     PAIRS_LIKE_THESE,
-    bounds,
-    kind,
-    points,
-    preference,
+    Counting,
+    decision,
     slices,
     spread,
-    tallied,
+    tally,
 )
 
 CANDIDATES = ("sent_more", "sent_less")
@@ -45,7 +43,7 @@ def confidence(values: Mapping[str, float]) -> float | None:
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     """Preference overall, by direction and bias type, and the difference of median confidences."""
     every = list(scores)
-    table = tallied(every, settings.variant)
+    table = tally(every, settings.variant)
     samples = [table.within(slice_) for slice_ in slices(table)]
     estimates = [_preference(sample, settings) for sample in samples]
     # Confidence is given over all pairs and by direction (section 4.1).
@@ -55,23 +53,21 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
 
 
 def _preference(sample: PointSample, settings: Settings) -> Estimate:
-    counts, slice_ = sample.total, sample.slice
-    for_more, weights = points(settings.variant, slice_)
+    counts, counting = sample.total, Counting.of(settings.variant, sample.slice)
+    n, won, tied = int(counts @ counting.out_of), int(counts[WON]), int(counts[TIED])
     empty = sample.coverage.estimate(
-        "pair_preference", slice_, IDEAL, ties=int(counts[TIED]), terms=sample.terms
+        "pair_preference", sample.slice, IDEAL, ties=tied, terms=sample.terms
     )
-    why = sample.coverage.shortfall(settings)
-    if why is None and not counts @ weights:
-        why = "every pair is neutral"
+    why = sample.coverage.shortfall(settings) or (None if n else "every pair is neutral")
     if why is not None:
         return replace(empty, why=why)
-    least, most = bounds(counts)
-    value, n = float(preference(counts, for_more, weights)), int(counts @ weights)
+    known, total = spread(sample, counting), int(counts.sum())
+    ends = {"least": 100 * won / total, "most": 100 * (won + tied) / total}
     return determined(
-        replace(empty, value=value, n=n, least=least, most=most),
-        spread(sample, for_more, weights),
-        counts[TIED] / counts.sum(),
-        lambda at: spread(sample.settled(at), *points(settings.variant, {})),
+        replace(empty, value=counting.preference(counts), n=n, **ends),
+        known,
+        tied / total,
+        lambda at: spread(sample.settled(at), Counting.of(settings.variant, {})),
         settings,
     )
 
@@ -101,5 +97,5 @@ def _confidence(sample: PointSample, every: Iterable[Score], settings: Settings)
 
 def _sure(scores: Iterable[Score], side: int, variant: Variant) -> Floats:
     """Confidences of the pairs on one side."""
-    sure = (confidence(score.values) for score in scores if kind(score, variant) == side)
+    sure = (confidence(score.values) for score in scores if decision(score.values, variant) == side)
     return np.array([each for each in sure if each is not None])

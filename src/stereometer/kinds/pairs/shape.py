@@ -71,10 +71,10 @@ class PairShape(SentenceShape):
         return {} if confidence is None else {"confidence": confidence}
 
     def points(self, score: Score, variant: Variant) -> Mapping[str, float]:
-        return {"pair_preference": 100.0 * decision(score.values, variant)}
+        return {"pair_preference": 50.0 * decision(score.values, variant)}
 
     def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
-        table = points.tallied(scores, variant)
+        table = points.tally(scores, variant)
 
         def shares(slice_: Slice) -> Mapping[str, float]:
             counts = table.within(slice_).total
@@ -87,7 +87,7 @@ class PairShape(SentenceShape):
         return score.slices.get(TARGET) or (digest_of(words) if words else score.item)
 
     def side(self, score: Score, variant: Variant) -> int:
-        return points.kind(score, variant) - 1
+        return decision(score.values, variant) - 1
 
     def outlook(self, items: Sequence[Any], level: float) -> str | None:
         return small_slices(((item.bias_type, None) for item in items if item.bias_type), level)

@@ -23,7 +23,7 @@ from scipy.special import expit
 from stereometer.core.shapes.shape import Contrast
 from stereometer.core.stats.intervals import Floats
 from stereometer.core.types import Score, digest_of
-from stereometer.kinds.cats.points import TASKS
+from stereometer.kinds.cats.items import TASKS
 
 RIDGE = 1e-3
 """Keeps the fitted weights finite where a combination makes no mistake."""
