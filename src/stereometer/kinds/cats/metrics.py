@@ -60,7 +60,7 @@ def estimates_of(part: PointSample, names: Iterable[str], settings: Settings) ->
     known, short = Averages(part, settings), part.coverage.shortfall(settings)
     ends = {} if short else known.bounds
     for name in names:
-        ideal, ties = points.IDEALS[base(name)], known.ties[base(name)]
+        ideal, (ties, share) = points.IDEALS[base(name)], known.ties[base(name)]
         empty = part.coverage.estimate(name, part.slice, ideal, ties=ties, terms=len(known.n))
         if short or not known.has(name):
             yield replace(empty, why=short or NOT_DEFINED)
@@ -69,7 +69,7 @@ def estimates_of(part: PointSample, names: Iterable[str], settings: Settings) ->
         yield determined(
             replace(empty, value=known.values[name], least=least, most=most),
             known.spread(name),
-            known.tie_shares[base(name)],
+            share,
             partial(known.settled, name),
             settings,
         )
@@ -130,17 +130,13 @@ class Averages:
         by_lms, by_ss = self.part.rows.sum(axis=(1, 3)), self.part.rows.sum(axis=(1, 2))
         return by_lms @ np.arange(3), by_ss[:, 1]
 
-    @property
-    def ties(self) -> dict[str, int]:
-        lms, ss = (int(of.sum()) for of in self.tied)
-        return {"lms": lms, "ss": ss, "icat": lms + ss}
-
-    @property
-    def tie_shares(self) -> dict[str, float]:
-        """Of comparisons, by metric; icat is as uncertain as the worse of the two."""
-        n = max(1, int(self.n.sum()))
-        lms, ss = self.ties["lms"] / (2 * n), self.ties["ss"] / n
-        return {"lms": lms, "ss": ss, "icat": max(lms, ss)}
+    @cached_property
+    def ties(self) -> dict[str, tuple[int, float]]:
+        """By metric, how many, and their share of comparisons; icat is as uncertain as the worse of
+        the two."""
+        n, (lms, ss) = max(1, int(self.n.sum())), (int(of.sum()) for of in self.tied)
+        shares = lms / (2 * n), ss / n
+        return {"lms": (lms, shares[0]), "ss": (ss, shares[1]), "icat": (lms + ss, max(shares))}
 
     @property
     def bounds(self) -> dict[str, Ends]:
@@ -268,7 +264,9 @@ class Averages:
         lms = self._wilson("lms", level) if self.has_lms else (0.0, 100.0)
         if base(name) != "icat":
             return ss if base(name) == "ss" else lms
-        low, high = icat_range(lms, ss)
+        low, high = icat_range(
+            (np.array(lms[0]), np.array(lms[1])), (np.array(ss[0]), np.array(ss[1]))
+        )
         return float(low), float(high)
 
 

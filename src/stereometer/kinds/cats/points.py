@@ -122,7 +122,7 @@ def averages(
     return found | {"icat_term_mean": mean(of_terms, alike)}
 
 
-Range = tuple[Floats, Floats] | tuple[float, float]
+Range = tuple[Floats, Floats]
 
 
 def icat_range(lms: Range, ss: Range) -> Range:

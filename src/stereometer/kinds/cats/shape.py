@@ -11,7 +11,7 @@ from stereometer.core.shapes.sentences import SentenceShape
 from stereometer.core.shapes.shape import Metric, TieShares
 from stereometer.core.shapes.verdicts import LANGUAGE, PREFERENCE
 from stereometer.core.tables import PLAIN, Layout
-from stereometer.core.types import Score, Settings, Variant
+from stereometer.core.types import Score, Settings, Slice, Variant
 from stereometer.kinds.cats import files, metrics, points
 from stereometer.kinds.cats.differences import differences, shifts
 from stereometer.kinds.cats.items import LABELS, Cat
@@ -113,7 +113,12 @@ class CatShape(SentenceShape):
 
     def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
         table = points.tally(scores, variant)
-        return lambda slice_: metrics.Averages(table.within(slice_), Settings(variant)).tie_shares
+
+        def shares(slice_: Slice) -> Mapping[str, float]:
+            known = metrics.Averages(table.within(slice_), Settings(variant))
+            return {name: share for name, (_, share) in known.ties.items()}
+
+        return shares
 
     def task(self, score: Score) -> str:
         return score.slices["task"]

@@ -62,9 +62,9 @@ def _preference(sample: PointSample, settings: Settings) -> Estimate:
     if why is not None:
         return replace(empty, why=why)
     known, total = spread(sample, counting), int(counts.sum())
-    ends = {"least": 100 * won / total, "most": 100 * (won + tied) / total}
+    least, most = 100 * won / total, 100 * (won + tied) / total
     return determined(
-        replace(empty, value=counting.preference(counts), n=n, **ends),
+        replace(empty, value=counting.preference(counts), n=n, least=least, most=most),
         known,
         tied / total,
         lambda at: spread(sample.settled(at), Counting.of(settings.variant, {})),
