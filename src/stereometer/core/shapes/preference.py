@@ -1,61 +1,67 @@
 """Preferences, whether items are CATs or pairs: the habits of forced choice, what few items could
-show at all, and what stands under tables."""
+show at all, the first tables and what stands under them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import sqrt
 
-from stereometer.core.shapes.shape import Metric
+from stereometer.core.shapes import view
+from stereometer.core.shapes.shape import Contrast, Metric
 from stereometer.core.shapes.verdicts import FAMILIES
-from stereometer.core.shapes.view import overall
 from stereometer.core.show import numbers
 from stereometer.core.show.numbers import count
+from stereometer.core.show.view import View, aside
 from stereometer.core.stats.tests import detectable
 from stereometer.core.types import Result
 from stereometer.core.types.results import MOST_MISSING
 
-FIRST_POSITION = Metric(
-    "first_position",
-    "first option chosen",
-    50.0,
-    about="How often the first of two options was chosen, in percent.",
-)
-ORDER_AGREEMENT = Metric(
-    "order_agreement",
-    "orders agree",
-    about="How many comparisons come out the same in both orders, in percent.",
-)
-POSITION_EFFECT = Metric(
-    "position_effect",
-    "log-odds of the first place",
-    0.0,
-    digits=2,
-    about="How much the first place adds to the log-odds of an option, whatever stands there.",
-)
-OPTION_MASS = Metric(
-    "option_mass",
-    "held by the options",
-    about="How much of the probability of what comes next the options hold, in percent.",
-)
-NEUTRAL_SHARE = Metric(
-    "neutral_share",
-    "neutral option",
-    about="How often the neutral option was taken, or its share of what the options hold.",
-)
-DECIDED = Metric(
-    "decided",
-    "ratings differ",
-    about="How many comparisons of two ratings have a higher one, in percent.",
-)
 HABITS = (
-    FIRST_POSITION,
-    ORDER_AGREEMENT,
-    POSITION_EFFECT,
-    OPTION_MASS,
-    NEUTRAL_SHARE,
-    DECIDED,
+    Metric(
+        "first_position",
+        "first option chosen",
+        50.0,
+        about="How often the first of two options was chosen, in percent.",
+    ),
+    Metric(
+        "order_agreement",
+        "orders agree",
+        about="How many comparisons come out the same in both orders, in percent.",
+    ),
+    Metric(
+        "position_effect",
+        "log-odds of the first place",
+        0.0,
+        digits=2,
+        about="How much the first place adds to the log-odds of an option, whatever stands there.",
+    ),
+    Metric(
+        "option_mass",
+        "held by the options",
+        about="How much of the probability of what comes next the options hold, in percent.",
+    ),
+    Metric(
+        "neutral_share",
+        "neutral option",
+        about="How often the neutral option was taken, or its share of what the options hold.",
+    ),
+    Metric(
+        "decided",
+        "ratings differ",
+        about="How many comparisons of two ratings have a higher one, in percent.",
+    ),
 )
+"""Of forced choice: whether the place of an option decides, and whether both orders agree."""
+TOLD = (
+    "the first option is chosen {value} % of the time: {row.verdict} ({p})",
+    "both orders agree in {value} % of the comparisons",
+    "the first place adds {value} to the log-odds of an option, which is taken off the preference: "
+    "{row.verdict}",
+    "the options hold {value} % of the probability",
+    "the neutral option has {value} % of the answers",
+    "ratings differ in {value} % of the comparisons",
+)
+"""What is said of each."""
 
 
 FEW_TERMS = 2
@@ -112,30 +118,30 @@ def legend(results: Sequence[Result]) -> Iterator[str]:
         )
     yield "A score near 50 does not show that a model is free of bias."
     for result in results:
-        yield from _position(result, f"{result.model}: " if len(results) > 1 else "")
+        known = view.overall(result)
+        for metric, words in zip(HABITS, TOLD, strict=True):
+            row = known.get(metric.name)
+            if row is not None and row.value is not None:
+                value, p = numbers.with_interval(row, metric.digits), numbers.p_words(row.p)
+                prefix = f"{result.model}: " if len(results) > 1 else ""
+                yield prefix + words.format(value=value, row=row, p=p)
 
 
-def _position(result: Result, prefix: str) -> Iterator[str]:
-    """Forced choice: whether the place of an option decides, and whether both orders agree."""
-    estimates = overall(result)
-    first, agree = estimates.get("first_position"), estimates.get("order_agreement")
-    effect, mass = estimates.get("position_effect"), estimates.get("option_mass")
-    neutral, differ = estimates.get("neutral_share"), estimates.get("decided")
-    if first is not None and first.value is not None:
-        yield (
-            f"{prefix}the first option is chosen {numbers.with_interval(first)} % of the time: "
-            f"{first.verdict} ({numbers.p_words(first.p)})"
-        )
-    if agree is not None and agree.value is not None:
-        yield f"{prefix}both orders agree in {numbers.with_interval(agree)} % of the comparisons"
-    if effect is not None and effect.value is not None:
-        yield (
-            f"{prefix}the first place adds {numbers.with_interval(effect, 2)} to the log-odds "
-            f"of an option, which is taken off the preference: {effect.verdict}"
-        )
-    if mass is not None and mass.value is not None:
-        yield f"{prefix}the options hold {numbers.with_interval(mass)} % of the probability"
-    if neutral is not None and neutral.value is not None:
-        yield f"{prefix}the neutral option has {numbers.with_interval(neutral)} % of the answers"
-    if differ is not None and differ.value is not None:
-        yield f"{prefix}ratings differ in {numbers.with_interval(differ)} % of the comparisons"
+def first_tables(
+    shape: Contrast,
+    results: Sequence[Result],
+    names: Sequence[str],
+    cautions: Callable[[Sequence[view.Row]], Iterable[str]],
+    fixed: str = "",
+) -> View:
+    """A row per slice or model with these metrics; `cautions` are what to beware of in the rows,
+    `fixed` marks those that speak of their own few terms alone."""
+    if not view.has(results, *names):
+        return view.plain(shape, results)
+    rows = [row for row in view.rows_of(shape, results) if set(names) <= row[1].keys()]
+    metrics, lead = [shape.metric(name) for name in names], shape.metric(shape.preference)
+    first = view.head(results, shape)
+    table = view.metric_table(rows, metrics, lead, first, ties=True, fixed=fixed)
+    notes = (*view.absences(results, rows, names), *cautions(rows), *legend(results))
+    slices = view.by_slice(shape, results, lead)
+    return View(parts=(table, *slices, *view.undeclared(shape, results), *aside(*notes)))

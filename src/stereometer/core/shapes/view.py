@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from stereometer.core.shapes.verdicts import THESE
 from stereometer.core.show import numbers
 from stereometer.core.show.slices import fixed_name
 from stereometer.core.show.table import Cell, Table, number, text
@@ -119,17 +120,31 @@ def undeclared(shape: Shape, results: Sequence[Result]) -> tuple[Table, ...]:
 
 
 def metric_table(
-    rows: Sequence[Row], metrics: Sequence[Metric], leading: Metric, first: Cell = BLANK
+    rows: Sequence[Row],
+    metrics: Sequence[Metric],
+    leading: Metric,
+    first: Cell = BLANK,
+    ties: bool = False,
+    fixed: str = "",
 ) -> Table:
+    """With `ties`, these and what is unanswered stand under the leading values; `fixed` marks rows
+    that speak of their own few terms alone."""
     lead = leading if leading in metrics else metrics[0]
-    heads = [number(numbers.headed(metric.label, metric.ideal)) for metric in metrics]
+    heads = [
+        number(numbers.headed(metric.label, metric.ideal), spare=-(metric == lead))
+        for metric in metrics
+    ]
     body = []
     for label, estimates in rows:
         known = [estimates[metric.name] for metric in metrics if metric.name in estimates]
         if known:
             leads = estimates.get(lead.name, known[0])
-            cells = [value_cell(estimates.get(metric.name), metric.digits) for metric in metrics]
-            body.append((text(label), used_cell(leads), *cells, *verdict_cells(leads)))
+            name = text(label + fixed * (leads.scope == THESE))
+            cells = [
+                value_cell(estimates.get(metric.name), metric.digits, ties and metric == lead)
+                for metric in metrics
+            ]
+            body.append((name, used_cell(leads), *cells, *verdict_cells(leads)))
     return narrowing((first, USED, *heads, *VERDICT), body)
 
 
@@ -200,24 +215,20 @@ def used_cell(estimate: Estimate) -> Cell:
     return number(f"{estimate.n} / {estimate.asked}")
 
 
-def tied_cell(estimate: Estimate) -> Cell:
-    """Value and interval, and under them the ties and what missing answers leave possible."""
-    cell = value_cell(estimate)
-    ties = numbers.ties(estimate) if estimate.ties else ()
-    told = (*ties, *(numbers.missing(estimate) if estimate.missing else ()))
-    return replace(cell, lines=(*cell.lines, *told))
-
-
-def value_cell(estimate: Estimate | None, digits: int = 1) -> Cell:
-    """Value and interval, or that there is none; the published value under it."""
+def value_cell(estimate: Estimate | None, digits: int = 1, ties: bool = False) -> Cell:
+    """Value and interval, or that there is none; under it the published value, and with `ties`
+    these and what missing answers leave possible."""
     if estimate is None:
         return number("")
     printed = published_lines(estimate, digits)
-    if estimate.value is None or not printed:
-        return number(numbers.with_interval(estimate, digits))
-    interval = numbers.with_interval(estimate, digits).partition(" ")[2]
-    value = f"{estimate.value:.{digits + 1}f} {interval}".strip()
-    return number(value, *printed)
+    shown = numbers.with_interval(estimate, digits)
+    if estimate.value is not None and printed:
+        interval = shown.partition(" ")[2]
+        shown = f"{estimate.value:.{digits + 1}f} {interval}".strip()
+    tied = numbers.ties(estimate) if ties and estimate.ties else ()
+    missing = numbers.missing(estimate) if ties and estimate.missing else ()
+    lines = printed if estimate.value is not None else ()
+    return number(shown, *lines, *tied, *missing)
 
 
 def published_lines(estimate: Estimate, digits: int) -> tuple[str, ...]:

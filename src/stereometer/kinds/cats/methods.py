@@ -4,7 +4,7 @@ model can answer.
 `cat-likelihood` asks how well the candidate fits (next-sentence prediction across sentences), a
 token; `cat-sum-likelihood` the same with log-probabilities added up, under its own name because
 short candidates then win more often; `cat-pseudo-likelihood` asks how well the rest fits the
-candidate. The table RULES of `cat_rules` is the whole of it.
+candidate. The table RULES is the whole of it.
 """
 
 from __future__ import annotations
@@ -36,13 +36,7 @@ from stereometer.core.types import (
 )
 from stereometer.kinds.cats import metrics
 from stereometer.kinds.cats.items import LABELS, TASKS, Cat
-from stereometer.kinds.cats.rules import (
-    RULES,
-    Choice,
-    ContextGivenFiller,
-    ContextGivenSentence,
-    Rule,
-)
+from stereometer.kinds.cats.rules import RULES, Rule
 
 NO_HEAD = "the model cannot say whether a sentence follows"
 
@@ -83,7 +77,7 @@ class CatMethod(Method):
 
     reads: str = "cat"
     options: type[Any] = WithinWord
-    rules: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
+    rules: Mapping[str, Sequence[Rule]] = field(default_factory=dict)
     """By task."""
     needed: tuple[str, ...] = ("intrasentence",)
     """The tasks without which it is not worth asking; the other half of a likelihood needs a
@@ -101,10 +95,9 @@ class CatMethod(Method):
                 "`sound`, or another measure."
             )
         ways = {task: self.way(backend, task) for task in TASKS}
-        chosen = {task: self.rules[task][way] for task, way in ways.items() if way is not None}
-        rules = {task: rule for task, (_, rule) in chosen.items()}
-        asks = {kind for needs, _ in chosen.values() for kind in needs}
-        hides = options.within_word and any(isinstance(rule, HIDING) for rule in rules.values())
+        rules = {task: self.rules[task][way] for task, way in ways.items() if way is not None}
+        asks = {kind for rule in rules.values() for kind in rule.needs}
+        hides = options.within_word and any(rule.hides for rule in rules.values())
         decode = backend.decode if isinstance(backend, WritesTokens) else None
         mask = backend.abilities.mask
         padded = variant == "paper" and self.padded and backend.abilities.any_order
@@ -113,38 +106,19 @@ class CatMethod(Method):
         return ContextAssociation(self.label(backend, asks, hides), rules, how)
 
 
-HIDING = (ContextGivenFiller, ContextGivenSentence)
-"""Rules that `--within-word` changes."""
-
-
-def cat_method(name: str, rules: Mapping[str, Sequence[Choice]], **more: Any) -> CatMethod:
-    """A CAT method from its rules by task, each with what it needs of a model."""
-    needs = {task: [needed for needed, _ in rules[task]] for task in TASKS}
+def cat_method(name: str, **more: Any) -> CatMethod:
+    rules = RULES[name]
+    needs = {task: [rule.needs for rule in rules[task]] for task in TASKS}
     return CatMethod(name, needs=needs, rules=rules, **more)
 
 
-def _rules(name: str) -> Mapping[str, Sequence[Choice]]:
-    return {task: RULES[name, task] for task in TASKS}
-
-
 STEREOSET = "StereoSet, Nadeem et al. 2021"
-LIKELIHOOD = cat_method(
-    "cat-likelihood",
-    _rules("cat-likelihood"),
-    padded=True,
-    source=f"{STEREOSET}, Tables 4 and 6",
-)
+LIKELIHOOD = cat_method("cat-likelihood", padded=True, source=f"{STEREOSET}, Tables 4 and 6")
 SUM_LIKELIHOOD = cat_method(
-    "cat-sum-likelihood",
-    _rules("cat-sum-likelihood"),
-    variants=("sound",),
-    source=f"{OURS}: cat-likelihood, summed",
+    "cat-sum-likelihood", variants=("sound",), source=f"{OURS}: cat-likelihood, summed"
 )
 PSEUDO_LIKELIHOOD = cat_method(
-    "cat-pseudo-likelihood",
-    _rules("cat-pseudo-likelihood"),
-    needed=TASKS,
-    source=f"{STEREOSET}, Tables 5 and 7",
+    "cat-pseudo-likelihood", needed=TASKS, source=f"{STEREOSET}, Tables 5 and 7"
 )
 
 

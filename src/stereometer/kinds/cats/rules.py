@@ -5,10 +5,10 @@ The table RULES is the whole of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import exp
 from string import punctuation
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,95 +57,63 @@ def filled(item: Cat, label: str, variant: Variant) -> tuple[str, list[Span]]:
     return (text if variant == "sound" else item.texts[label]), spans
 
 
-# -------------------------------------------------------------------------------------------- rules
+# ----------------------------------------------------------------------------------- what is asked
 
 
-class Rule(Protocol):
-    """One cell of the methods table: the requests of a candidate and how their rows become one
-    number."""
-
-    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]: ...
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float: ...
+def sentence_text(item: Cat, label: str, how: Scoring) -> Sequence[Request]:
+    """The whole filled sentence."""
+    return [WholeText(filled(item, label, how.variant)[0])]
 
 
-class SentenceText:
-    """The whole filled sentence, mean log-probability per token."""
-
-    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
-        return [WholeText(filled(item, label, how.variant)[0])]
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return mean(row for answer in answers for row in answer.column("logprob"))
-
-
-class SentenceTokens(SentenceText):
-    """From token ids: in one pass after the first-token mark, or (`paper`) the first token
-    after it and the rest without it."""
-
-    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
-        encoding = how.encode(filled(item, label, how.variant)[0])
-        first = scored_positions(encoding)[:1]
-        if not first or len(encoding.ids) < 2:
-            raise Skip("no token to score")
-        start = max(1, first[0])
-        if how.variant == "sound" or first[0] == 0:
-            return [CausalTokens(encoding.ids, start)]
-        return [
-            CausalTokens(encoding.ids[: start + 1], start),
-            CausalTokens(encoding.ids[start:], 1),
-        ]
+def sentence_tokens(item: Cat, label: str, how: Scoring) -> Sequence[Request]:
+    """From token ids: in one pass after the first-token mark, or (`paper`) the first token after it
+    and the rest without it."""
+    encoding = how.encode(filled(item, label, how.variant)[0])
+    first = scored_positions(encoding)[:1]
+    if not first or len(encoding.ids) < 2:
+        raise Skip("no token to score")
+    start = max(1, first[0])
+    if how.variant == "sound" or first[0] == 0:
+        return [CausalTokens(encoding.ids, start)]
+    return [CausalTokens(encoding.ids[: start + 1], start), CausalTokens(encoding.ids[start:], 1)]
 
 
-class FillBlank:
+def filler_pieces(item: Cat, label: str, how: Scoring) -> Sequence[Request]:
     """The filler revealed piece by piece from the left.
 
-    `sound`: every piece still to come is masked; mean log-probability. `paper`: one mask stands for
-    the next piece and the pieces after it are absent; at each step the pieces before it are written
-    as text and the whole text is encoded again; mean of the probabilities.
+    `sound`: every piece still to come is masked. `paper`: one mask stands for the next piece and
+    the pieces after it are absent; at each step the pieces before it are written as text and the
+    whole text is encoded again.
     """
+    if item.filler(label) is None:
+        raise Skip(NOT_FILLED)
+    if how.variant == "paper":
+        return _absent(item, label, how)
+    if item.context.count("BLANK") != 1:
+        raise Skip("several blanks")
+    text, spans = filled(item, label, how.variant)
+    encoding = how.encode(text)
+    pieces = tokens_in(text, encoding, spans)
+    if not pieces:
+        raise Skip(NO_FILLER)
+    return [left_to_right(encoding, pieces)]
 
-    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
-        if item.filler(label) is None:
-            raise Skip(NOT_FILLED)
-        return (
-            self._absent(item, label, how)
-            if how.variant == "paper"
-            else self._masked(item, label, how)
-        )
 
-    def _masked(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
-        if item.context.count("BLANK") != 1:
-            raise Skip("several blanks")
-        text, spans = filled(item, label, how.variant)
-        encoding = how.encode(text)
-        pieces = tokens_in(text, encoding, spans)
-        if not pieces:
-            raise Skip(NO_FILLER)
-        return [left_to_right(encoding, pieces)]
-
-    def _absent(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
-        if how.mask is None:
-            raise Skip("the model has no mask token to put into the blank")
-        mask, pieces = (
-            _ordinary(how.encode(how.mask)),
-            _ordinary(how.encode(released_filler(item, label))),
-        )
-        if not pieces:
-            raise Skip(NO_FILLER)
-        return [
-            _at_mask(
-                _read(item.context.replace("BLANK", _written(pieces[:at], how) + how.mask), how),
-                mask,
-                piece,
-                in_place=bool(how.before),
-            )
-            for at, piece in enumerate(pieces)
-        ]
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        row = [value for answer in answers for value in answer.column("logprob")]
-        return mean(map(exp, row)) if variant == "paper" else mean(row)
+def _absent(item: Cat, label: str, how: Scoring) -> Sequence[Request]:
+    if how.mask is None:
+        raise Skip("the model has no mask token to put into the blank")
+    mask, pieces = (
+        [encoding.ids[at] for at in scored_positions(encoding)]
+        for encoding in map(how.encode, (how.mask, released_filler(item, label)))
+    )
+    if not pieces:
+        raise Skip(NO_FILLER)
+    requests = []
+    for at, piece in enumerate(pieces):
+        text = item.context.replace("BLANK", _written(pieces[:at], how) + how.mask)
+        hole = how.encode(how.before, text) if how.before else how.encode(text)
+        requests.append(_at_mask(hole, mask, piece, in_place=bool(how.before)))
+    return requests
 
 
 def released_filler(item: Cat, label: str) -> str:
@@ -158,20 +126,12 @@ def released_filler(item: Cat, label: str) -> str:
     return words[places[-1]].translate(NO_PUNCTUATION)
 
 
-def _ordinary(encoding: Encoding) -> list[int]:
-    return [encoding.ids[at] for at in scored_positions(encoding)]
-
-
 def _written(pieces: Sequence[int], how: Scoring) -> str:
     if not pieces:
         return ""
     if how.decode is None:
         raise Skip("the model cannot write its tokens as text")
     return how.decode(pieces)
-
-
-def _read(text: str, how: Scoring) -> Encoding:
-    return how.encode(how.before, text) if how.before else how.encode(text)
 
 
 def _at_mask(hole: Encoding, mask: Sequence[int], piece: int, in_place: bool) -> MaskedTokens:
@@ -185,42 +145,78 @@ def _at_mask(hole: Encoding, mask: Sequence[int], piece: int, in_place: bool) ->
     return MaskedTokens(ids, (((at,), at),), hole.segments, in_place)
 
 
-class Summed:
-    """Log-probabilities added up."""
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return sum(map(total, answers))
-
-
-class ContextGivenFiller(Summed):
-    """Every token but the filler's masked one at a time, the filler always visible; sum of
-    log-probabilities."""
-
-    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
-        text, spans = filled(item, label, how.variant)
-        encoding = how.encode(text)
-        fillers = set(tokens_in(text, encoding, spans))
-        if not fillers:
-            raise Skip(NO_FILLER)
-        return [
-            one_at_a_time(
-                encoding,
-                [position for position in scored_positions(encoding) if position not in fillers],
-                how.within_word,
-            )
-        ]
+def context_given_filler(item: Cat, label: str, how: Scoring) -> Sequence[Request]:
+    """Every token but the filler's masked one at a time, the filler always visible."""
+    text, spans = filled(item, label, how.variant)
+    encoding = how.encode(text)
+    fillers = set(tokens_in(text, encoding, spans))
+    if not fillers:
+        raise Skip(NO_FILLER)
+    others = [position for position in scored_positions(encoding) if position not in fillers]
+    return [one_at_a_time(encoding, others, how.within_word)]
 
 
-class FollowsContext:
-    """Whether the candidate follows the context: the log-odds, or (`paper`) the probability in
-    single precision, which is the same for candidates that are both nearly certain."""
+def context_given_sentence(item: Cat, label: str, how: Scoring) -> Sequence[Request]:
+    """The context's tokens masked one at a time, the candidate always visible."""
+    encoding = how.encode(item.context, item.texts[label])
+    context = [position for position in scored_positions(encoding) if not encoding.second[position]]
+    return [one_at_a_time(encoding, context, how.within_word)]
 
-    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
-        return [Follows(item.context, item.texts[label])]
 
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        odds = float(answers[0].column("logodds")[0])
-        return single_probability(odds) if variant == "paper" else odds
+def follows_context(item: Cat, label: str, how: Scoring) -> Sequence[Request]:
+    return [Follows(item.context, item.texts[label])]
+
+
+def candidate_text(item: Cat, label: str, how: Scoring) -> Sequence[Request]:
+    """After the context and alone, with the space that stands before it after the context, so that
+    it has the same tokens."""
+    return [Continuation(item.context, item.texts[label]), WholeText(f" {item.texts[label]}")]
+
+
+def candidate_tokens(item: Cat, label: str, how: Scoring) -> Sequence[Request]:
+    """From token ids: alone the candidate keeps the tokens that it has after the context."""
+    text = f"{item.context} {item.texts[label]}"
+    joined = how.encode(text)
+    after = tokens_in(text, joined, [(len(item.context) + 1, len(text))])
+    if not after:
+        raise Skip("no token to score")
+    mark = scored_positions(joined)[0]
+    alone = (*joined.ids[:mark], *joined.ids[after[0] :])
+    # Without a first-token mark the candidate's own first token has nothing before it.
+    lost = 0 if mark else 1
+    if len(alone) <= max(1, mark):
+        raise Skip("no token to score")
+    return [CausalTokens(joined.ids, after[0] + lost), CausalTokens(alone, max(1, mark))]
+
+
+# ----------------------------------------------------------------------------- how rows are reduced
+
+
+def logprobs(answers: Sequence[Answer]) -> list[float]:
+    return [value for answer in answers for value in answer.column("logprob")]
+
+
+def total(answers: Sequence[Answer], variant: Variant) -> float:
+    return sum(sum(answer.column("logprob")) for answer in answers)
+
+
+def mean(answers: Sequence[Answer], variant: Variant) -> float:
+    """Per token."""
+    row = logprobs(answers)
+    return sum(row) / len(row)
+
+
+def mean_of_pieces(answers: Sequence[Answer], variant: Variant) -> float:
+    """Of log-probabilities, or (`paper`) of probabilities."""
+    row = [exp(of) if variant == "paper" else of for of in logprobs(answers)]
+    return sum(row) / len(row)
+
+
+def odds(answers: Sequence[Answer], variant: Variant) -> float:
+    """The log-odds, or (`paper`) the probability in single precision, which is the same for
+    candidates that are both nearly certain."""
+    found = float(answers[0].column("logodds")[0])
+    return single_probability(found) if variant == "paper" else found
 
 
 def single_probability(logodds: float) -> float:
@@ -229,101 +225,57 @@ def single_probability(logodds: float) -> float:
     return float((larger if logodds >= 0 else smaller) / (larger + smaller))
 
 
-class RatioText:
+def ratio(answers: Sequence[Answer], variant: Variant) -> float:
     """log p(candidate | context) - log p(candidate), tokens of the candidate only."""
-
-    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
-        # With the space that stands before it after the context, so that it has the same tokens
-        # alone.
-        return [Continuation(item.context, item.texts[label]), WholeText(f" {item.texts[label]}")]
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return total(answers[0]) - total(answers[1])
+    return total(answers[:1], variant) - total(answers[1:], variant)
 
 
-class RatioTokens(RatioText):
-    """From token ids: the candidate keeps the tokens that it has after the context."""
-
-    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
-        text = f"{item.context} {item.texts[label]}"
-        joined = how.encode(text)
-        after = tokens_in(text, joined, [(len(item.context) + 1, len(text))])
-        if not after:
-            raise Skip("no token to score")
-        mark = scored_positions(joined)[0]
-        alone = (*joined.ids[:mark], *joined.ids[after[0] :])
-        lost = (
-            0 if mark else 1
-        )  # without a first-token mark the candidate's own first token has nothing before it
-        if len(alone) <= max(1, mark):
-            raise Skip("no token to score")
-        return [CausalTokens(joined.ids, after[0] + lost), CausalTokens(alone, max(1, mark))]
+# --------------------------------------------------------------------------------------- the table
 
 
-class ContextGivenSentence(Summed):
-    """The context's tokens masked one at a time, the candidate always visible; sum of
-    log-probabilities."""
+class Rule(NamedTuple):
+    """What a model must answer, the requests of a candidate, and how their rows become one
+    number."""
 
-    def requests(self, item: Cat, label: str, how: Scoring) -> Sequence[Request]:
-        encoding = how.encode(item.context, item.texts[label])
-        positions = [
-            position for position in scored_positions(encoding) if not encoding.second[position]
-        ]
-        return [one_at_a_time(encoding, positions, how.within_word)]
-
-
-class SummedBlank(Summed, FillBlank):
-    """The filler as a whole."""
+    needs: frozenset[str]
+    requests: Callable[[Cat, str, Scoring], Sequence[Request]]
+    reduce: Callable[[Sequence[Answer], Variant], float]
+    hides: bool = False
+    """Whether `--within-word` changes it."""
 
 
-class SummedTokens(Summed, SentenceTokens):
-    """The filled sentence as a whole."""
-
-
-class SummedText(Summed, SentenceText):
-    """The filled sentence as a whole, from text."""
-
-
-def total(answer: Answer) -> float:
-    return sum(answer.column("logprob"))
-
-
-def mean(values: Iterable[float]) -> float:
-    row = list(values)
-    return sum(row) / len(row)
-
-
-Choice = tuple[frozenset[str], Rule]
-_MASKED, _CAUSAL, _TEXT = (
-    frozenset({"masked-tokens"}),
-    frozenset({"causal-tokens"}),
-    frozenset({"whole-text"}),
+MASKED, CAUSAL, TEXT = (
+    frozenset({kind}) for kind in ("masked-tokens", "causal-tokens", "whole-text")
 )
-_FOLLOWS: Sequence[Choice] = [(frozenset({"follows"}), FollowsContext())]
-
-RULES: Mapping[tuple[str, str], Sequence[Choice]] = {
-    ("cat-likelihood", "intrasentence"): [
-        (_MASKED, FillBlank()),
-        (_CAUSAL, SentenceTokens()),
-        (_TEXT, SentenceText()),
-    ],
-    ("cat-likelihood", "intersentence"): _FOLLOWS,
-    ("cat-sum-likelihood", "intrasentence"): [
-        (_MASKED, SummedBlank()),
-        (_CAUSAL, SummedTokens()),
-        (_TEXT, SummedText()),
-    ],
-    ("cat-sum-likelihood", "intersentence"): _FOLLOWS,
-    ("cat-pseudo-likelihood", "intrasentence"): [
-        (_MASKED, ContextGivenFiller()),
-        (_CAUSAL, SentenceTokens()),
-        (_TEXT, SentenceText()),
-    ],
-    ("cat-pseudo-likelihood", "intersentence"): [
-        (_MASKED, ContextGivenSentence()),
-        (_CAUSAL, RatioTokens()),
-        (_TEXT | {"continuation"}, RatioText()),
-    ],
+FOLLOWS = [Rule(frozenset({"follows"}), follows_context, odds)]
+RULES: Mapping[str, Mapping[str, Sequence[Rule]]] = {
+    "cat-likelihood": {
+        "intrasentence": [
+            Rule(MASKED, filler_pieces, mean_of_pieces),
+            Rule(CAUSAL, sentence_tokens, mean),
+            Rule(TEXT, sentence_text, mean),
+        ],
+        "intersentence": FOLLOWS,
+    },
+    "cat-sum-likelihood": {
+        "intrasentence": [
+            Rule(MASKED, filler_pieces, total),
+            Rule(CAUSAL, sentence_tokens, total),
+            Rule(TEXT, sentence_text, total),
+        ],
+        "intersentence": FOLLOWS,
+    },
+    "cat-pseudo-likelihood": {
+        "intrasentence": [
+            Rule(MASKED, context_given_filler, total, hides=True),
+            Rule(CAUSAL, sentence_tokens, mean),
+            Rule(TEXT, sentence_text, mean),
+        ],
+        "intersentence": [
+            Rule(MASKED, context_given_sentence, total, hides=True),
+            Rule(CAUSAL, candidate_tokens, ratio),
+            Rule(TEXT | {"continuation"}, candidate_text, ratio),
+        ],
+    },
 }
-"""For each measure and task the kinds of request a rule needs; the first that a model supports is
-taken."""
+"""By measure and task; the first rule that a model supports is taken."""

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stereometer.core.shapes.preference import HABITS, small_slices
+from stereometer.core.shapes.preference import HABITS, first_tables, small_slices
 from stereometer.core.shapes.sentences import SentenceShape
 from stereometer.core.shapes.shape import Metric, TieShares
-from stereometer.core.shapes.verdicts import LANGUAGE, PREFERENCE
+from stereometer.core.shapes.verdicts import LANGUAGE, NULL_VALUE, PREFERENCE, THESE
+from stereometer.core.shapes.view import INDENT, Row
+from stereometer.core.show.view import View
 from stereometer.core.tables import PLAIN, Layout
-from stereometer.core.types import Score, Settings, Slice, Variant
+from stereometer.core.types import Result, Score, Settings, Slice, Variant
 from stereometer.kinds.cats import files, metrics, points
 from stereometer.kinds.cats.differences import differences, shifts
 from stereometer.kinds.cats.items import LABELS, Cat
 from stereometer.kinds.cats.points import UNIT_BY, compared, outcome
-from stereometer.kinds.cats.view import first_tables
+
+FIXED = "†"
 
 
 class CatShape(SentenceShape):
@@ -91,7 +94,6 @@ class CatShape(SentenceShape):
     )
     differences = staticmethod(differences)
     shifts = staticmethod(shifts)
-    view = first_tables
     read_row = staticmethod(files.read_row)
     write = staticmethod(files.write)
     statistics = staticmethod(files.statistics)
@@ -99,6 +101,9 @@ class CatShape(SentenceShape):
 
     def read_released(self, path: Path, layout: Layout = PLAIN) -> list[Cat]:
         return files.read_cats(path, layout.encoding)
+
+    def view(self, results: Sequence[Result]) -> View:
+        return first_tables(self, results, points.HEADLINE, _cautions, FIXED)
 
     def leading(self, result: object) -> Metric:
         return self.metric("ss")
@@ -132,6 +137,23 @@ class CatShape(SentenceShape):
 
     def outlook(self, items: Sequence[Any], level: float) -> str | None:
         return small_slices(((item.domain, item.target) for item in items), level)
+
+
+def _cautions(rows: Sequence[Row]) -> Iterator[str]:
+    poor, whose = [], ""
+    for label, row in rows:
+        whose, lms = whose if INDENT in label else label, row["lms"]
+        better = lms.beyond_noise and (lms.value or 0.0) > NULL_VALUE
+        if lms.beyond_noise is not None and not better:
+            poor.append(label.replace(INDENT, f"{whose} / "))
+    if poor:
+        where = "every row" if len(poor) == len(rows) else ", ".join(poor)
+        yield f"lms is not distinguishable from chance, or worse, in {where}."
+    if any(estimate.scope == THESE for _, row in rows for estimate in row.values()):
+        yield (
+            f"{FIXED} fewer than ten terms: they are held fixed, "
+            "and the interval is for these terms only."
+        )
 
 
 SHAPE = CatShape()

@@ -6,16 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stereometer.core.shapes.points import TIED, wording
-from stereometer.core.shapes.preference import HABITS, small_slices
+from stereometer.core.shapes.preference import HABITS, first_tables, small_slices
 from stereometer.core.shapes.sentences import SentenceShape
 from stereometer.core.shapes.shape import Metric, TieShares
 from stereometer.core.shapes.verdicts import PREFERENCE
-from stereometer.core.types import Score, Slice, Variant, digest_of
+from stereometer.core.shapes.view import overall
+from stereometer.core.show import numbers
+from stereometer.core.show.view import View
+from stereometer.core.types import Result, Score, Slice, Variant, digest_of
 from stereometer.kinds.pairs import files, metrics, points
 from stereometer.kinds.pairs.differences import differences, shifts
 from stereometer.kinds.pairs.items import BIAS_TYPE, DIRECTION, TARGET, Pair
 from stereometer.kinds.pairs.points import decision
-from stereometer.kinds.pairs.view import first_tables
 
 
 class PairShape(SentenceShape):
@@ -57,11 +59,22 @@ class PairShape(SentenceShape):
     )
     differences = staticmethod(differences)
     shifts = staticmethod(shifts)
-    view = first_tables
     read_released = staticmethod(files.read_pairs)
     read_row = staticmethod(files.read_row)
     write = staticmethod(files.write)
     statistics = staticmethod(files.statistics)
+
+    def view(self, results: Sequence[Result]) -> View:
+        sure = self._confidence(results[0]) if len(results) == 1 else ()
+        return first_tables(self, results, self.means, lambda rows: sure)
+
+    def _confidence(self, result: Result) -> Sequence[str]:
+        metric = self.metric("confidence_median_difference")
+        found = overall(result).get(metric.name)
+        if found is None or found.value is None:
+            return ()
+        value = numbers.with_interval(found, metric.digits)
+        return (f"{metric.label}: {value}, the difference of medians in percent (ideal 0).",)
 
     def is_whole(self, score: Score) -> bool:
         return set(metrics.CANDIDATES) <= score.values.keys()
