@@ -20,7 +20,7 @@ def answered(
     """One window's answers, from the cache or from the model, kept as a run keeps them."""
     keeper = Keeper(engine, cache, clock)
     keeper.write()
-    answers = cache.get(keeper.identity, list(requests))
+    answers = cache.get(engine.backend.card.identity, list(requests))
     tally.from_cache += len(answers)
     missing = {key: request for key, request in requests.items() if key not in answers}
     try:

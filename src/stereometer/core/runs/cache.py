@@ -15,12 +15,13 @@ import sqlite3
 import sys
 import time
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
+from functools import wraps
 from hashlib import blake2b, sha256
 from pathlib import Path
 from shutil import copyfile
-from typing import Any, get_args
+from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
 
 from filelock import BaseFileLock, FileLock
 from platformdirs import user_cache_path
@@ -58,18 +59,37 @@ CREATE TABLE IF NOT EXISTS {} (
 ) WITHOUT ROWID
 """
 LAYOUT = json.JSONEncoder(separators=(",", ":"))
+Given = ParamSpec("Given")
+Known = TypeVar("Known")
 COLUMNS = "key, layout, numbers, checksum"
 
 
 def default_path() -> Path:
-    folder = os.environ.get(VARIABLE)
-    return (
-        Path(folder) if folder else user_cache_path("stereometer", appauthor=False)
-    ) / "answers.sqlite"
+    folder = os.environ.get(VARIABLE) or user_cache_path("stereometer", appauthor=False)
+    return Path(folder) / "answers.sqlite"
 
 
 def cache_key(identity: str, request_key: str) -> bytes:
     return sha256(f"{identity}:{request_key}".encode()).digest()
+
+
+def mended(
+    work: Callable[Concatenate[Cache, Given], Known],
+) -> Callable[Concatenate[Cache, Given], Known]:
+    """Once more where it finds the file broken, which is emptied; raises where its place is to
+    blame."""
+
+    @wraps(work)
+    def mending(self: Cache, *args: Given.args, **named: Given.kwargs) -> Known:
+        try:
+            return work(self, *args, **named)
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise _unusable(self.path, str(error)) from None
+            self._empty(error)
+            return work(self, *args, **named)
+
+    return mending
 
 
 class Cache(AbstractContextManager["Cache"]):
@@ -78,14 +98,13 @@ class Cache(AbstractContextManager["Cache"]):
     def __init__(
         self, path: Path | None = None, cap: int = DEFAULT_CAP, alone: bool = False
     ) -> None:
-        self.path = path or default_path()
-        self.cap = cap
+        self.path, self.cap = path or default_path(), cap
         self.alone = alone
         """One process only, with a journal that also works on a network's file system."""
-        self._connection = self._open()
+        self._file = self._open()
 
     def close(self, *error: object) -> None:
-        self._connection.close()
+        self._file.close()
 
     __exit__ = close
 
@@ -99,7 +118,7 @@ class Cache(AbstractContextManager["Cache"]):
             except sqlite3.DatabaseError as error:
                 if not _is_damage(error):
                     raise
-                return self._begin_anew(error)
+                return self._begin_again(error)
         except (OSError, sqlite3.DatabaseError) as error:
             raise _unusable(self.path, str(error)) from None
 
@@ -111,7 +130,7 @@ class Cache(AbstractContextManager["Cache"]):
             LOG.warning(ANOTHER, known, version, VERSION, self.path)
         return self._open()
 
-    def _begin_anew(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
+    def _begin_again(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
         """Moves a file aside that cannot be opened; where two processes find it so at once, the
         second finds the first one's new file."""
         with self._alone():
@@ -129,13 +148,13 @@ class Cache(AbstractContextManager["Cache"]):
         """Empties a file that is found broken in use, in place, because others may have it open
         too; a copy stands aside."""
         with self._alone():
-            if _is_sound(self._connection):
+            if _is_sound(self._file):
                 return  # another process has done it
             aside = self._aside()
             copyfile(self.path, aside)
             with closing(sqlite3.connect(":memory:")) as fresh:
                 _begin(fresh)
-                fresh.backup(self._connection)
+                fresh.backup(self._file)
             LOG.warning(BROKEN, error, aside)
 
     def _alone(self) -> BaseFileLock:
@@ -145,139 +164,106 @@ class Cache(AbstractContextManager["Cache"]):
     def _aside(self) -> Path:
         return self.path.with_name(f"{self.path.name}.broken-{time.time_ns()}")
 
+    @mended
     def get(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
-        """The answers that are there; a file found broken here is started again."""
-        try:
-            return self._stored(identity, keys)
-        except sqlite3.DatabaseError as error:
-            self._start_again(error)
-            return {}
-
-    def _start_again(self, error: sqlite3.DatabaseError) -> None:
-        """Where the file is broken; raises where its place is to blame."""
-        if not _is_damage(error):
-            raise _unusable(self.path, str(error)) from None
-        self._empty(error)
-
-    def _stored(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
+        """The answers that are there."""
         names = {cache_key(identity, key): key for key in keys}
         answers: dict[str, Answer] = {}
-        damaged: list[bytes] = []
+        damaged: list[tuple[bytes]] = []
         wanted = list(names)
         for start in range(0, len(wanted), KEYS_A_QUERY):
             batch = wanted[start : start + KEYS_A_QUERY]
-            marks = ",".join("?" * len(batch))
-            rows = self._connection.execute(
-                f"SELECT {COLUMNS} FROM answers WHERE key IN ({marks})", batch
-            )
-            for key, layout, numbers, checksum in rows:
+            select = f"SELECT {COLUMNS} FROM answers WHERE key IN ({','.join('?' * len(batch))})"
+            for key, layout, numbers, checksum in self._file.execute(select, batch):
                 if checksum == checksum_of(key, layout, numbers):
                     answers[names[key]] = unpack(layout, numbers)
                 else:
-                    damaged.append(key)
+                    damaged.append((key,))
         if damaged:
             LOG.warning(DAMAGED, len(damaged), self.path)
             with self._transaction():  # makes room for the right answers
-                gone = [(key,) for key in damaged]
-                self._connection.executemany("DELETE FROM answers WHERE key = ?", gone)
+                self._file.executemany("DELETE FROM answers WHERE key = ?", damaged)
         return answers
 
+    @mended
     def put(self, identity: str, answers: Mapping[str, Answer]) -> None:
         """All of them or, if the process dies here, none."""
-        try:
-            self._put(identity, answers)
-        except sqlite3.DatabaseError as error:
-            self._empty(error)
-            self._put(identity, answers)
-
-    def _put(self, identity: str, answers: Mapping[str, Answer]) -> None:
-        now = time.time()
-        self.add([_row(cache_key(identity, key), answer, now) for key, answer in answers.items()])
+        rows, now = [], time.time()
+        for name, answer in answers.items():
+            key, (layout, numbers) = cache_key(identity, name), pack(answer)
+            rows.append((key, layout, numbers, now, checksum_of(key, layout.encode(), numbers)))
+        self.add(rows)
 
     def add(self, rows: Sequence[Stored]) -> int:
         """Rows as they are stored; how many of them are new."""
-        before = self._connection.total_changes
+        before = self._file.total_changes
         with self._transaction():
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", rows
-            )
-        new = self._connection.total_changes - before
+            self._file.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
+        new = self._file.total_changes - before
         self._evict()
         return new
 
+    @mended
     def record(self, table: Records, key: str) -> str | None:
         """What is known of a model or a server; one that is damaged counts as missing."""
         select = f"SELECT record, checksum FROM {table} WHERE key = ?"
-        try:
-            row = self._connection.execute(select, (key,)).fetchone()
-            if row is None:
-                return None
-            record, checksum = row
-            if checksum == checksum_of(key.encode(), record, b""):
-                return str(record, "utf-8")
-            self.forget(table, key)  # makes room for the right one
-        except sqlite3.DatabaseError as error:
-            self._start_again(error)
+        record, checksum = self._file.execute(select, (key,)).fetchone() or (None, None)
+        if record is None:
+            return None
+        if checksum == checksum_of(key.encode(), record, b""):
+            return str(record, "utf-8")
+        self.forget(table, key)  # makes room for the right one
         return None
 
+    @mended
     def keep(self, table: Records, key: str, record: str) -> None:
         """One that is there already stays."""
         row = key, record, checksum_of(key.encode(), record.encode(), b"")
-        try:
-            self._keep(table, row)
-        except sqlite3.DatabaseError as error:
-            self._empty(error)
-            self._keep(table, row)
-
-    def _keep(self, table: Records, row: tuple[str, str, bytes | None]) -> None:
         with self._transaction():
-            self._connection.execute(f"INSERT OR IGNORE INTO {table} VALUES (?, ?, ?)", row)
+            self._file.execute(f"INSERT OR IGNORE INTO {table} VALUES (?, ?, ?)", row)
 
     def forget(self, table: Records, key: str) -> None:
         with self._transaction():
-            self._connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
+            self._file.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
 
     def info(self) -> dict[str, Any]:
-        (count,) = self._connection.execute("SELECT count(*) FROM answers").fetchone()
-        return {"path": str(self.path), "answers": count, "bytes": self._bytes(), "cap": self.cap}
+        sizes = {"answers": self._count(), "bytes": self._bytes(), "cap": self.cap}
+        return {"path": str(self.path), **sizes}
 
     def clear(self) -> int:
-        (count,) = self._connection.execute("SELECT count(*) FROM answers").fetchone()
+        count = self._count()
         with self._transaction():
             for table in ("answers", *RECORDS):
-                self._connection.execute(f"DELETE FROM {table}")
-        self._connection.execute("VACUUM")
-        return int(count)
+                self._file.execute(f"DELETE FROM {table}")
+        self._file.execute("VACUUM")
+        return count
+
+    def _count(self) -> int:
+        return int(self._file.execute("SELECT count(*) FROM answers").fetchone()[0])
 
     def _bytes(self) -> int:
         pages, free, size = (
-            self._connection.execute(f"PRAGMA {name}").fetchone()[0]
+            self._file.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("page_count", "freelist_count", "page_size")
         )
         return int((pages - free) * size)
 
     def _evict(self) -> None:
-        while self._bytes() > self.cap:
-            (count,) = self._connection.execute("SELECT count(*) FROM answers").fetchone()
-            if not count:
-                return
-            oldest = max(1, int(count * EVICT_SHARE))
+        oldest = "SELECT key FROM answers ORDER BY written LIMIT ?"
+        while self._bytes() > self.cap and (count := self._count()):
+            most = max(1, int(count * EVICT_SHARE))
             with self._transaction():
-                self._connection.execute(
-                    "DELETE FROM answers WHERE key IN (SELECT key FROM answers ORDER BY written"
-                    " LIMIT ?)",
-                    (oldest,),
-                )
+                self._file.execute(f"DELETE FROM answers WHERE key IN ({oldest})", (most,))
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._file.execute("BEGIN IMMEDIATE")
             yield
-            self._connection.execute("COMMIT")
+            self._file.execute("COMMIT")
         except BaseException as error:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            if self._file.in_transaction:
+                self._file.execute("ROLLBACK")
             if isinstance(error, sqlite3.DatabaseError) and not _is_damage(error):
                 raise _unusable(self.path, str(error)) from None
             raise
@@ -377,11 +363,6 @@ def checksum_of(key: object, layout: object, numbers: object) -> bytes | None:
     if not (isinstance(key, bytes) and isinstance(layout, bytes) and isinstance(numbers, bytes)):
         return None
     return blake2b(key + len(layout).to_bytes(8) + layout + numbers, digest_size=16).digest()
-
-
-def _row(key: bytes, answer: Answer, now: float) -> Stored:
-    layout, numbers = pack(answer)
-    return key, layout, numbers, now, checksum_of(key, layout.encode(), numbers)
 
 
 def pack(answer: Answer) -> tuple[str, bytes]:

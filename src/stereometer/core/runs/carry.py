@@ -33,7 +33,9 @@ def carry_out(
     ends the run carries what was finished before as `results`."""
     part = part_of_run(options)
     if options.get("dry_run"):
-        return plans_of(with_outlook(jobs, announce), engines, part)
+        plans = Plans()
+        plans.plans = [_plan(job, engines, part) for job in with_outlook(jobs, announce)]
+        return plans
     if part is not None:
         place = Path(out) if out is not None else None
         return part.ask(with_outlook(jobs, announce), place, engines)
@@ -78,12 +80,6 @@ class Plans(Results):
 
     def as_json(self) -> dict[str, Any]:
         return {"schema": "plan@1", "plans": self.plans, "total": self.total}
-
-
-def plans_of(jobs: Iterable[Job], engines: Engines, part: PartOfRun | None = None) -> Plans:
-    found = Plans()
-    found.plans = [_plan(job, engines, part) for job in jobs]
-    return found
 
 
 def _words(plan: Mapping[str, Any]) -> Iterator[str]:

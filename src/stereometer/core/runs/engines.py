@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,17 +13,13 @@ from stereometer.core.runs.runner import Engine, Serial
 from stereometer.core.types import Backend, Item, Job, ModelSpec
 from stereometer.core.types.results import Results
 
-ENGINE = "engine"
 
-
-class Engines(AbstractContextManager["Engines"]):
-    """Gives each model the engine that answers for it: the model itself, in this process."""
+class Engines(ExitStack):
+    """Gives each model the engine that answers for it: the model itself, in this process. When it
+    is closed, a model in memory is left as it was."""
 
     elsewhere = False
     """Whether models are opened again in other processes."""
-
-    def __exit__(self, *error: object) -> None:
-        return
 
     def loading(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """How a model is loaded."""
@@ -51,14 +47,13 @@ class PartOfRun(Protocol):
 
 
 def engines_of(options: ModelOptions) -> Engines:
-    asked = (options.get(name) is not None for name in ("workers", "gpus_per_worker"))
-    if not any(asked):
+    if options.get("workers") is None and options.get("gpus_per_worker") is None:
         return Engines()
-    found: Engines = catalog.find(ENGINE, "workers")(options)
+    found: Engines = catalog.find("engine", "workers")(options)
     return found
 
 
 def part_of_run(options: ModelOptions) -> PartOfRun | None:
     shard = options.get("shard")
-    part: PartOfRun | None = None if shard is None else catalog.find(ENGINE, "shard")(shard)
+    part: PartOfRun | None = None if shard is None else catalog.find("engine", "shard")(shard)
     return part

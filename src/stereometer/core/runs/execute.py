@@ -6,7 +6,7 @@ import logging
 import platform
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
@@ -156,12 +156,6 @@ def with_outlook(jobs: Iterable[Job], announce: Announce) -> Iterator[Job]:
 @contextmanager
 def opened_cache(keep: bool) -> Iterator[Cache]:
     """The shared answer cache, or one that is thrown away."""
-    if keep:
-        with Cache() as cache:
-            yield cache
-        return
-    with (
-        TemporaryDirectory(prefix="stereometer-") as folder,
-        Cache(Path(folder) / "answers.sqlite") as cache,
-    ):
+    own = nullcontext() if keep else TemporaryDirectory(prefix="stereometer-")
+    with own as folder, Cache(Path(folder) / "answers.sqlite" if folder else None) as cache:
         yield cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -30,19 +30,12 @@ from stereometer.core.types import (
 from stereometer.core.types.method import check_limit
 from stereometer.core.types.names import MeasureName
 
-Summarize = Callable[[Iterable[Score], Settings], list[Estimate]]
-
-
-def needed(limit: int | None, items: Sequence[Item]) -> int | None:
-    """The limit; None where it leaves nothing out, since the whole set is no sample of itself."""
-    check_limit(limit)
-    return None if limit is None or limit >= len(items) else limit
-
 
 def limited(items: Sequence[Item], limit: int | None) -> Sequence[Item]:
     """At most `limit` items, drawn by a digest of their ids: a smaller draw is part of a larger
-    one."""
-    if (limit := needed(limit, items)) is None:
+    one. The items themselves where nothing is left out: the whole set is no sample of itself."""
+    check_limit(limit)
+    if limit is None or limit >= len(items):
         return items
     drawn = {item.id for item in limited_order(items)[:limit]}
     return [item for item in items if item.id in drawn]
@@ -76,7 +69,7 @@ class Measurement:
         self,
         shape: Shape,
         source: Asking | Callable[[], Iterable[Score]],
-        summarize: Summarize | None = None,
+        summarize: Callable[[Iterable[Score], Settings], list[Estimate]] | None = None,
     ) -> Job:
         """Scores come from asking a model, or exist already and are called for; `summarize` stands
         in for the shape's own."""
@@ -191,6 +184,7 @@ class Measurement:
         return with_published(estimates, measured)
 
 
+@cache
 def versions() -> dict[str, str]:
     return {name: version(name) for name in ("stereometer", "numpy", "scipy")}
 

@@ -11,7 +11,7 @@ from typing import Any
 from stereometer.core import catalog
 from stereometer.core.benchmarks.benchmark import Benchmark
 from stereometer.core.errors import ModelError, UsageError
-from stereometer.core.runs.job import Measurement, limited, needed, with_ties
+from stereometer.core.runs.job import Measurement, limited, with_ties
 from stereometer.core.runs.open import open_benchmark
 from stereometer.core.tables import PLAIN, Layout
 from stereometer.core.types import (
@@ -65,17 +65,14 @@ def by_benchmark(
 def _published(name: str) -> Sequence[str]:
     """The methods of the benchmark's paper."""
     source = catalog.find("benchmark", name) if catalog.has("benchmark", name) else None
-    if source is None or not source.published:
-        others = [
-            known
-            for known in catalog.names("benchmark")
-            if catalog.find("benchmark", known).published
-        ]
+    methods: Sequence[str] = source.published if source else ()
+    if not methods:
+        known = catalog.names("benchmark")
+        others = [each for each in known if catalog.find("benchmark", each).published]
         raise UsageError(
             f"No paper printed numbers of a measure on {name}. Benchmarks with such a paper are "
             f"{', '.join(others)}. Leave --like-paper out."
         )
-    methods: Sequence[str] = source.published
     return methods
 
 
@@ -105,16 +102,11 @@ def jobs_for(
 def _chosen(benchmark: Benchmark, measures: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
     """Shape and candidate measures: those asked for, or the benchmark's defaults for each shape it
     has."""
-    if not measures:
-        return [
-            (shape, names)
-            for shape, names in benchmark.measures.items()
-            if shape in benchmark.shapes
-        ]
     asked: list[tuple[str, Sequence[str]]] = [
         (catalog.find("method", name).reads, [name]) for name in measures
     ]
-    return [(shape, names) for shape, names in asked if shape in benchmark.shapes] or asked
+    wanted = asked or benchmark.measures.items()
+    return [(shape, names) for shape, names in wanted if shape in benchmark.shapes] or asked
 
 
 def job_for(
@@ -145,8 +137,8 @@ def job_for(
     if model.abilities.chat_template and not method.in_words:
         notes = (*notes, RAW_TEXT)
     cautions = model.abilities.cautions if settings.variant == "paper" else ()
-    limit = needed(limit, items)
     drawn = limited(items, limit)
+    limit = None if drawn is items else limit
     measurement = Measurement(
         benchmark,
         drawn,
@@ -181,8 +173,8 @@ def _system_job(
             f"that {method.name} counts. Name a model that can be asked."
         )
     whole = benchmark.items(shape)
-    limit = needed(limit, whole)
     items = limited(whole, limit)
+    limit = None if items is whole else limit
     name = str(MeasureName(method.name, method.version))
     settings = with_ties(settings, system.scoring)
     measurement = Measurement(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from glob import glob
 from itertools import count, product
@@ -16,7 +15,7 @@ from stereometer.core import catalog
 from stereometer.core.errors import UsageError
 from stereometer.core.options import Model, Serving, Workers
 from stereometer.core.runs.engines import Engines
-from stereometer.core.runs.open import CHECKPOINT, check_names, model_spec, open_model
+from stereometer.core.runs.open import CHECKPOINT, model_spec, open_model
 from stereometer.core.types import Backend, Charges, Job, Opener, Scorer
 from stereometer.core.types.names import SIGN, SUFFIX, ModelName, name_of
 
@@ -24,55 +23,43 @@ NamedModel = tuple[Model, "Member", str | None]
 """A model, its place in a series, and what it is called where that is not its own name."""
 
 
-@contextmanager
 def opened(
-    model: Model, seed: int, options: Mapping[str, Any], engines: Engines | None = None
-) -> Iterator[Backend | Scorer]:
-    """The model for as long as it is asked; one in memory is left as it was."""
-    if isinstance(model, str | Path):
-        check_names([str(model)], ())
+    model: Model, seed: int, options: Mapping[str, Any], engines: Engines
+) -> Backend | Scorer:
+    """The model for as long as there are its engines."""
     if any(options.get(name) is not None for name in Serving.__annotations__):
         # Of every scheme: a slip is refused also for a model that has no use for the option.
         for scheme in catalog.names("opener"):
             catalog.find("opener", scheme).check_options(options)
     if isinstance(model, str | Path):
-        engines = engines or Engines()
         name, loading = str(model), engines.loading(options)
         found = open_model(name, seed, loading, when_asked=True)
         if engines.elsewhere and not isinstance(found, Scorer):
             engines.remember(found, model_spec(name, seed, loading))
-        yield found
-        return
+        return found
     # What says who answers, and whether, is not of the model.
     others = {*Workers.__annotations__, "dry_run"}
     own = {key: value for key, value in options.items() if key not in others}
-    with _local().held(model, own) as backend:
-        yield backend
+    return engines.enter_context(_local().held(model, own))
 
 
-@contextmanager
 def opened_in_turn(
     models: Sequence[NamedModel],
     seed: int,
     options: Mapping[str, Any],
     engines: Engines,
     ways: Sequence[Mapping[str, Any]] = ({},),
-) -> Iterator[Iterator[tuple[Backend | Scorer, Member, str | None]]]:
+) -> Iterator[tuple[Backend | Scorer, Member, str | None]]:
     """Each model once its turn comes, in each of these ways, with its place in a series and what it
     is called; a budget is for all of them together."""
-    with ExitStack() as in_memory:
-
-        def each_opened() -> Iterator[tuple[Backend | Scorer, Member, str | None]]:
-            backend: Backend | Scorer | None = None
-            how = dict(options)
-            paid = not options.get("dry_run")
-            for (model, member, called), way in product(models, ways):
-                if paid and isinstance(backend, Charges) and (left := backend.rest) is not None:
-                    how["budget"] = left
-                backend = in_memory.enter_context(opened(model, seed, how | way, engines))
-                yield backend, member, called
-
-        yield each_opened()
+    backend: Backend | Scorer | None = None
+    how = dict(options)
+    paid = not options.get("dry_run")
+    for (model, member, called), way in product(models, ways):
+        if paid and isinstance(backend, Charges) and (left := backend.rest) is not None:
+            how["budget"] = left
+        backend = opened(model, seed, how | way, engines)
+        yield backend, member, called
 
 
 def _local() -> Opener:

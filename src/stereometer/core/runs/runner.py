@@ -161,25 +161,25 @@ def silent(done: int, total: int, status: str = "") -> None:
     return None
 
 
+@dataclass
 class Keeper:
     """Writes new answers to the cache, a batch at a time and every few seconds."""
 
-    def __init__(
-        self, engine: Engine, cache: Cache, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self.identity, self.keep_every = engine.backend.card.identity, engine.keep_every
-        self.cache, self.clock, self.since = cache, clock, clock()
-        self.fresh: dict[str, Answer] = {}
+    engine: Engine
+    cache: Cache
+    clock: Callable[[], float] = time.monotonic
+    fresh: dict[str, Answer] = field(default_factory=dict)
+    since: float = 0.0
 
     def add(self, answers: Mapping[str, Answer]) -> None:
         self.fresh |= {key: answer for key, answer in answers.items() if answer.kept}
         late = self.clock() - self.since >= KEEP_SECONDS
-        if len(self.fresh) >= self.keep_every or (late and self.fresh):
+        if len(self.fresh) >= self.engine.keep_every or (late and self.fresh):
             self.write()
 
     def write(self) -> None:
         if self.fresh:
-            self.cache.put(self.identity, self.fresh)
+            self.cache.put(self.engine.backend.card.identity, self.fresh)
         self.fresh, self.since = {}, self.clock()
 
 
@@ -200,7 +200,6 @@ class WindowQueue:
     """Windows in the order of items: planned ahead, answered in any order, scored in turn."""
 
     asking: Asking
-    engine: Engine
     keeper: Keeper
     tally: Tally
     waiting: deque[Waiting] = field(default_factory=deque)
@@ -214,10 +213,10 @@ class WindowQueue:
                 or sum(window.size for window in self.waiting) >= AHEAD_REQUESTS
             ):
                 yield {}
-            requests, tally, keeper = distinct(plans), self.tally, self.keeper
+            requests, tally = distinct(plans), self.tally
             new = [key for key in requests if key not in self.under_way]
-            keeper.write()  # so that the cache gives answers of this run, too
-            answers = keeper.cache.get(keeper.identity, new)
+            self.keeper.write()  # so that the cache gives answers of this run, too
+            answers = self.keeper.cache.get(self.asking.backend.card.identity, new)
             tokens = sum(request.tokens for request in requests.values())
             missing = requests.keys() - answers.keys()
             window = Waiting(plans, answers, missing, tokens, len(requests))
@@ -253,7 +252,8 @@ class WindowQueue:
             len(window.plans) * len(window.answers) // max(1, window.size)
             for window in self.waiting
         )
-        status = [self.engine.status] if self.engine.status else []
+        how = self.keeper.engine.status
+        status = [how] if how else []
         progress(done, len(self.asking.items), *status)
 
 
@@ -262,13 +262,13 @@ def computed(
 ) -> Iterator[Score]:
     """The score of every item, in order."""
     keeper = Keeper(engine, cache)
-    pipeline = WindowQueue(asking, engine, keeper, tally)
+    queue = WindowQueue(asking, keeper, tally)
     try:
-        for answers in engine.stream(pipeline.feed()):
-            pipeline.arrived(answers)
-            pipeline.tell(progress)
-            yield from pipeline.scored()
-        pipeline.tell(progress)
+        for answers in engine.stream(queue.feed()):
+            queue.arrived(answers)
+            queue.tell(progress)
+            yield from queue.scored()
+        queue.tell(progress)
     finally:
         keeper.write()
 

@@ -134,13 +134,10 @@ def run(
         jobs = [job for names, each in parts for job in jobs_for(names, opened, each, *how)]
         return bound.jobs(jobs)
 
-    with (
-        engines_of(options) as engines,
-        opened_in_turn(models, seed, options, engines) as opened_models,
-    ):
+    with engines_of(options) as engines:
         jobs = (
             member.job(job)
-            for opened_model, member, called in opened_models
+            for opened_model, member, called in opened_in_turn(models, seed, options, engines)
             for job in jobs_of(opened_model, called)
         )
         alike = warned(jobs, announce) if models[1:] else jobs

@@ -222,13 +222,10 @@ def ask(
     models = named(model)
     check_names([str(each) for each, _, _ in models if isinstance(each, str | Path)], ())
     how = {**given, **paths, "categories": words}
-    with (
-        engines_of(options) as engines,
-        opened_in_turn(models, seed, loading, engines) as opened_models,
-    ):
+    with engines_of(options) as engines:
         jobs = (
             job
-            for answering, _, called in opened_models
+            for answering, _, called in opened_in_turn(models, seed, loading, engines)
             # A mistake in a model's last job is reported before its first is paid for.
             for job in list(
                 jobs_in_words(comments, names, backend_of(answering), settings, how, limit, called)

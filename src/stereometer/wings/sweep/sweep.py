@@ -181,13 +181,10 @@ def sweep(
     # A model with room to think is also asked without thinking, where that is varied.
     both = asked and options.get("room") and options.get("thinking", True)
     told: Sequence[Mapping[str, Any]] = ({}, {"thinking": False}) if both else ({},)
-    with (
-        engines_of(options) as engines,
-        opened_in_turn(models, seed, options, engines, told) as opened_models,
-    ):
+    with engines_of(options) as engines:
         jobs = (
             job
-            for opened, _, called in opened_models
+            for opened, _, called in opened_in_turn(models, seed, options, engines, told)
             for job in table.jobs_of(loaded, opened, measures, settings, limit, called, asked)
         )
         results = carry_out(_once(jobs), engines, options, out, cache, progress, announce)

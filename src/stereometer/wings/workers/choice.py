@@ -78,16 +78,16 @@ class WorkerEngines(Engines):
     elsewhere = True
 
     def __init__(self, chosen: Hands) -> None:
+        super().__init__()
+        self.callback(self.stop)
         self.hands = chosen
         self.specs: dict[str, ModelSpec] = {}
         self.pool: Pool | None = None
 
-    def close(self, *error: object) -> None:
+    def stop(self) -> None:
         if self.pool is not None:
             self.pool.close()
             self.pool = None
-
-    __exit__ = close
 
     def loading(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """How a model is loaded: with the threads that each worker on this machine has."""
@@ -103,7 +103,7 @@ class WorkerEngines(Engines):
     def __call__(self, backend: Backend) -> Pool:
         identity = backend.card.identity
         if self.pool is None or self.pool.backend.card.identity != identity:
-            self.close()
+            self.stop()
             spec = self._spec(backend)
             crew = (_ray_crew if self.hands.cluster else _local_crew)(self.hands, spec)
             self.pool = Pool(backend, crew, versions_of(spec), self.hands.patience)

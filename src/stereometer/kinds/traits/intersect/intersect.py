@@ -24,6 +24,7 @@ from stereometer.core.options import (
     listed,
     verb,
 )
+from stereometer.core.runs.engines import Engines
 from stereometer.core.runs.execute import execute, execute_all
 from stereometer.core.runs.job import versions
 from stereometer.core.runs.measure import jobs_for
@@ -98,8 +99,9 @@ def intersect(
         names, text = [pair.name for pair in pairs], read_text(Path(expected))
         wanted = questions.read_expected(Path(expected), names, cells.traits)
     measures = [measure] if measure else []
-    check_names((), measures)
-    with opened(model, seed, options) as asked:
+    check_names([str(model)] if isinstance(model, str | Path) else [], measures)
+    with Engines() as engines:
+        asked = opened(model, seed, options, engines)
         jobs = jobs_for(["abc"], asked, measures, settings, choice=choice)
         (run,) = execute_all(jobs, out, watch=progress)
     table = crossing(run.read(), cells.groups, pairs, cells.traits)
