@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 from stereometer.core.asking.conversation import Conversation
 from stereometer.core.asking.habits import (
@@ -23,7 +23,7 @@ from stereometer.core.asking.habits import (
     withheld,
 )
 from stereometer.core.asking.reading import read
-from stereometer.core.asking.wordings import FIRST, Wording, wording
+from stereometer.core.asking.wordings import FIRST, Wording, named, wording
 from stereometer.core.methods.declared import OURS, Bound, answers_of
 from stereometer.core.types import (
     Backend,
@@ -41,7 +41,7 @@ from stereometer.core.types import (
     Variant,
     digest_of,
 )
-from stereometer.core.types.names import NEUTRAL, WORDING
+from stereometer.core.types.names import NEUTRAL
 
 MOST_TOKENS = 8
 WITHIN, ACROSS = "sentence", "next-sentence"
@@ -52,21 +52,19 @@ Comparison = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class ChoiceOptions:
+class RatingOptions:
     """How candidates are put to the model."""
 
     chat: bool | None = None
     """As messages of a conversation; by default wherever the model has a chat template."""
     system: str = ""
     wording: str = FIRST
+
+
+@dataclass(frozen=True)
+class ChoiceOptions(RatingOptions):
     neutral: bool = False
     """Whether a third option prefers neither."""
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """What the name of a measure says of them, where they make another number."""
-        worded = () if self.wording == FIRST else (f"{WORDING}{self.wording}",)
-        return (*worded, *((NEUTRAL,) if self.neutral else ()))
 
 
 @dataclass(frozen=True)
@@ -85,28 +83,63 @@ class Presentation:
 
 
 @dataclass(frozen=True)
-class PairedChoice(Bound, ABC):
-    """Candidates of an item, two at a time, in both orders."""
+class Questions(Bound, ABC):
+    """Candidates of an item, put to a model in words."""
 
     name: str
     shown: Presentation
     conversation: Conversation
     wording: str = FIRST
     neutral: bool = False
+    tasks: ClassVar[tuple[str, str]] = (ACROSS, WITHIN)
+    """Of wordings: with a context, and without one."""
 
     @property
     def recorded(self) -> dict[str, Any]:
         """What a result records of the asking."""
-        worded = [wording(task, self.wording).template(self.neutral) for task in (ACROSS, WITHIN)]
+        worded = [wording(task, self.wording).template(self.neutral) for task in self.tasks]
         asking = {"prompts": digest_of(worded)[:16], **self.read_as}
-        return {"chat": self.conversation.chat} | asking | self.conversation.recorded
+        return asking | self.conversation.recorded
 
     @property
+    @abstractmethod
     def read_as(self) -> Mapping[str, Any]:
-        return {}
+        """How answers are read."""
 
     def items(self, items: Sequence[Any]) -> tuple[Sequence[Any], Notes]:
         return items, self.conversation.notes
+
+    def worded(self, item: Any) -> Wording:
+        across, within = self.tasks
+        return wording(within if self.shown.context(item) is None else across, self.wording)
+
+    def fields(self, item: Any, **slots: str) -> dict[str, Any]:
+        """Of a request, whatever it asks of the answer; each slot is filled by a candidate."""
+        texts = self.shown.texts(item)
+        filled = {slot: texts[name] for slot, name in slots.items()}
+        filled["context"] = self.shown.context(item) or ""
+        question = self.worded(item).question(filled, self.neutral)
+        return self.conversation.fields(question, f"{question}\nAnswer:")
+
+    def written(self, fields: Mapping[str, Any]) -> Generate:
+        """The request for an answer in words."""
+        stop = () if self.conversation.chat else ("\n",)
+        return Generate(**fields, max_tokens=MOST_TOKENS, stop=stop)
+
+    @abstractmethod
+    def score(self, item: Any, exchanged: Exchanged) -> Score: ...
+
+    @abstractmethod
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]: ...
+
+
+@dataclass(frozen=True)
+class PairedChoice(Questions):
+    """Candidates of an item, two at a time, in both orders."""
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        return {"chat": self.conversation.chat} | super().recorded
 
     def plan(self, item: Any) -> Requests:
         if item.unscorable:
@@ -116,25 +149,8 @@ class PairedChoice(Bound, ABC):
             for left, right in self.shown.comparisons
         }
 
-    def worded(self, item: Any) -> Wording:
-        across = self.shown.context(item) is not None
-        return wording(ACROSS if across else WITHIN, self.wording)
-
-    def fields(self, item: Any, first: str, second: str) -> dict[str, Any]:
-        """Of a request, whatever it asks of the answer."""
-        texts, context = self.shown.texts(item), self.shown.context(item) or ""
-        slots = {"first": texts[first], "second": texts[second], "context": context}
-        question = self.worded(item).question(slots, self.neutral)
-        return self.conversation.fields(question, f"{question}\nAnswer:")
-
     @abstractmethod
     def _request(self, item: Any, first: str, second: str) -> Request: ...
-
-    @abstractmethod
-    def score(self, item: Any, exchanged: Exchanged) -> Score: ...
-
-    @abstractmethod
-    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]: ...
 
 
 @dataclass(frozen=True)
@@ -146,8 +162,7 @@ class ForcedChoice(PairedChoice):
         return {"temperature": 0.0, "max_tokens": MOST_TOKENS}
 
     def _request(self, item: Any, first: str, second: str) -> Generate:
-        stop = () if self.conversation.chat else ("\n",)
-        return Generate(**self.fields(item, first, second), max_tokens=MOST_TOKENS, stop=stop)
+        return self.written(self.fields(item, first=first, second=second))
 
     def score(self, item: Any, exchanged: Exchanged) -> Score:
         """For each comparison the share of orders that chose the first, where the neutral option is
@@ -164,14 +179,11 @@ class ForcedChoice(PairedChoice):
                 for pair, answer in answers
             ]
             readings += both
-            values[comparison] = sum(map(self._points(left), both)) / len(both)
+            won = [0.5 if NEUTRAL in each else float(chosen(each) == left) for each in both]
+            values[comparison] = sum(won) / len(won)
         reason = next((answer["skipped"] for answer in readings if "skipped" in answer), None)
         won = {} if reason else shares(values)
         return Score(item.id, item.slices, won, reason, item.texts, answers=tuple(readings))
-
-    @staticmethod
-    def _points(left: str) -> Callable[[Mapping[str, str]], float]:
-        return lambda answer: 0.5 if NEUTRAL in answer else float(chosen(answer) == left)
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         every = list(scores)
@@ -225,10 +237,11 @@ class ChoiceMethod(Method):
 
     def bind(self, backend: Backend, variant: Variant, options: ChoiceOptions) -> PairedChoice:
         self.needed_way(backend, self.reads)
-        for task in (WITHIN, ACROSS):
+        for task in self.choice.tasks:
             wording(task, options.wording)
         conversation = Conversation.of(backend, options.chat, options.system, variant)
-        name = self.label(options=options.named)
+        neutral = (NEUTRAL,) if options.neutral else ()
+        name = self.label(options=(*named(options.wording), *neutral))
         return self.choice(name, self.shown, conversation, options.wording, options.neutral)
 
 

@@ -103,7 +103,7 @@ class GradedChoice(PairedChoice):
 
     def _request(self, item: Any, first: str, second: str) -> Options:
         options = self.worded(item).offered(self.neutral)
-        return Options(**self.fields(item, first, second), options=options)
+        return Options(**self.fields(item, first=first, second=second), options=options)
 
     def score(self, item: Any, exchanged: Exchanged) -> Score:
         """Each comparison by the sign of its preference, which is kept as it is too."""

@@ -10,14 +10,21 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, fsum
-from typing import Any
+from typing import Any, ClassVar
 
 from stereometer.core.asking.conversation import Conversation, heard, why_unread
-from stereometer.core.asking.forced_choice import MOST_TOKENS, Presentation, shares, within
+from stereometer.core.asking.forced_choice import (
+    MOST_TOKENS,
+    Presentation,
+    Questions,
+    RatingOptions,
+    shares,
+    within,
+)
 from stereometer.core.asking.graded_choice import LOW_MASS, MASS_FLOOR
 from stereometer.core.asking.habits import OPTION_MASS, decided, shares_held, withheld
-from stereometer.core.asking.wordings import FIRST, Wording, wording
-from stereometer.core.methods.declared import OURS, Bound, answers_of
+from stereometer.core.asking.wordings import named, wording
+from stereometer.core.methods.declared import OURS, answers_of
 from stereometer.core.types import (
     UNNAMED,
     Answer,
@@ -26,16 +33,14 @@ from stereometer.core.types import (
     Exchanged,
     Generate,
     Method,
-    Notes,
     Options,
     Requests,
     Score,
     Settings,
     Skip,
     Variant,
-    digest_of,
 )
-from stereometer.core.types.names import IN_WORDS, WORDING
+from stereometer.core.types.names import IN_WORDS
 
 ALONE, AFTER = "rating", "next-rating"
 MOST_UNNAMED = 0.01
@@ -45,50 +50,26 @@ NUMBER = re.compile(r"(?<![\w.,-])([1-7])(?!\w|[.,]\d)")
 
 
 @dataclass(frozen=True)
-class RatingOptions:
-    """How candidates are put to the model."""
-
-    chat: bool | None = None
-    system: str = ""
-    wording: str = FIRST
-
-
-@dataclass(frozen=True)
-class IsolatedRating(Bound):
+class IsolatedRating(Questions):
     """Candidates of an item, one at a time."""
 
-    name: str
-    shown: Presentation
-    conversation: Conversation
-    wording: str
-    graded: bool
+    graded: bool = True
+    tasks: ClassVar[tuple[str, str]] = (AFTER, ALONE)
 
     @property
-    def recorded(self) -> dict[str, Any]:
-        """What a result records of the asking."""
-        worded = [wording(task, self.wording).template() for task in (AFTER, ALONE)]
-        read = {"mass_floor": MASS_FLOOR} if self.graded else {"max_tokens": MOST_TOKENS}
-        return {"prompts": digest_of(worded)[:16], **read, **self.conversation.recorded}
-
-    def items(self, items: Sequence[Any]) -> tuple[Sequence[Any], Notes]:
-        return items, self.conversation.notes
+    def read_as(self) -> Mapping[str, Any]:
+        return {"mass_floor": MASS_FLOOR} if self.graded else {"max_tokens": MOST_TOKENS}
 
     def plan(self, item: Any) -> Requests:
         if item.unscorable:
             raise Skip(item.unscorable)
         return {name: [self._request(item, name)] for name in self.shown.candidates}
 
-    def _worded(self, item: Any) -> Wording:
-        return wording(ALONE if self.shown.context(item) is None else AFTER, self.wording)
-
     def _request(self, item: Any, name: str) -> Options | Generate:
-        worded, context = self._worded(item), self.shown.context(item) or ""
-        question = worded.question({"candidate": self.shown.texts(item)[name], "context": context})
-        asked = self.conversation.fields(question, f"{question}\nAnswer:")
+        asked = self.fields(item, candidate=name)
         if self.graded:
-            return Options(**asked, options=worded.options)
-        stop = () if self.conversation.chat else ("\n",)
-        return Generate(**asked, max_tokens=MOST_TOKENS, stop=stop)
+            return Options(**asked, options=self.worded(item).options)
+        return self.written(asked)
 
     def score(self, item: Any, exchanged: Exchanged) -> Score:
         answers = {name: answers_of(exchanged, name)[0] for name in self.shown.candidates}
@@ -97,10 +78,10 @@ class IsolatedRating(Bound):
         if reason:
             return Score(item.id, item.slices, {}, reason, item.texts, answers=said)
         ratings = {each["asked"]: float(each["rating"]) for each in said}
-        won = {
-            f"{left}>{right}": (1 + _sign(ratings[left] - ratings[right])) / 2
-            for left, right in self.shown.comparisons
-        }
+        won = {}
+        for left, right in self.shown.comparisons:
+            ours, theirs = ratings[left], ratings[right]
+            won[f"{left}>{right}"] = 0.5 if ours == theirs else float(ours > theirs)
         derived = {f"rating {name}": rating for name, rating in ratings.items()}
         if self.graded:
             masses = [answer.column("mass")[0] for answer in answers.values()]
@@ -147,10 +128,6 @@ def _expected(answer: Answer) -> tuple[float, str]:
     return rating, LOW_MASS if mass < MASS_FLOOR else UNNAMED if unnamed else ""
 
 
-def _sign(difference: float) -> int:
-    return (difference > 0) - (difference < 0)
-
-
 @dataclass(frozen=True)
 class RatingMethod(Method):
     """Isolated rating of the candidates of one kind."""
@@ -163,12 +140,12 @@ class RatingMethod(Method):
 
     def bind(self, backend: Backend, variant: Variant, options: RatingOptions) -> IsolatedRating:
         graded = self.needed_way(backend, self.reads) == 0
-        for task in (ALONE, AFTER):
+        for task in IsolatedRating.tasks:
             wording(task, options.wording)
         conversation = Conversation.of(backend, options.chat, options.system, variant)
-        worded = () if options.wording == FIRST else (f"{WORDING}{options.wording}",)
-        name = self.label(options=(*worded, *(() if graded else (IN_WORDS,))))
-        return IsolatedRating(name, self.shown, conversation, options.wording, graded)
+        read = () if graded else (IN_WORDS,)
+        name = self.label(options=(*named(options.wording), *read))
+        return IsolatedRating(name, self.shown, conversation, options.wording, graded=graded)
 
 
 def rating_method(kind: str, shown: Presentation) -> RatingMethod:

@@ -7,16 +7,8 @@ from dataclasses import dataclass, field
 from math import exp, fsum
 
 from stereometer.core.asking.graded_choice import LOW_MASS, MASS_FLOOR
-from stereometer.core.asking.wordings import FIRST
 from stereometer.core.errors import ModelError
 from stereometer.core.types import Answer, Backend, Options
-from stereometer.core.types.names import GRADED, WORDING
-
-
-def named(wording: str, graded: bool) -> tuple[str, ...]:
-    """How the name of a measure says that it was put or read otherwise, which are other numbers."""
-    worded = () if wording == FIRST else (f"{WORDING}{wording}",)
-    return (*worded, GRADED) if graded else worded
 
 
 def check_weighs(backend: Backend) -> None:

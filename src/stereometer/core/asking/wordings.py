@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from stereometer.core.asking.conversation import filled_in, packaged
 from stereometer.core.errors import UnknownName
+from stereometer.core.types.names import GRADED, WORDING
 
 OURS = "stereometer.core.asking"
 FIRST = "1"
@@ -18,6 +18,12 @@ FIRST = "1"
 NEUTRAL_LINE = "{neutral}"
 LABEL = re.compile(r"^[^.:]+[.:]\s+")
 """What stands before the words of an option."""
+
+
+def named(wording: str, graded: bool = False) -> tuple[str, ...]:
+    """How the name of a measure says that it was put or read otherwise, which are other numbers."""
+    worded = () if wording == FIRST else (f"{WORDING}{wording}",)
+    return (*worded, GRADED) if graded else worded
 
 
 @dataclass(frozen=True)
@@ -45,25 +51,18 @@ class Wording:
         """The text with its slots, as it is put with a neutral option or without one."""
         lines = self.text.split("\n")
         kept = [line for line in lines if neutral or line != NEUTRAL_LINE]
-        slots = {"neutral": self.neutral, "letters": _listed(self.offered(neutral))}
+        *others, last = self.offered(neutral)
+        slots = {"neutral": self.neutral, "letters": f"{', '.join(others)} or {last}"}
         return filled_in("\n".join(kept), slots)
 
     def question(self, slots: Mapping[str, str], neutral: bool = False) -> str:
         return filled_in(self.template(neutral), slots)
 
 
-def _listed(options: Sequence[str]) -> str:
-    return f"{', '.join(options[:-1])} or {options[-1]}"
-
-
 @cache
-def _every(package: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    return tomllib.loads(packaged(package, "wordings.toml"))
-
-
 def wordings(task: str, package: str = OURS) -> tuple[Wording, ...]:
     """Every wording of a task, which lies in a package."""
-    rows = _every(package)[task]
+    rows = tomllib.loads(packaged(package, "wordings.toml"))[task]
     return tuple(Wording(**{**row, "options": tuple(row.get("options", ()))}) for row in rows)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from stereometer.core import types
 from stereometer.core.asking.conversation import Conversation, no_system_prompt
-from stereometer.core.asking.weighed import OptionShares, check_weighs, named, weighed
-from stereometer.core.asking.wordings import FIRST, wording
+from stereometer.core.asking.weighed import OptionShares, check_weighs, weighed
+from stereometer.core.asking.wordings import FIRST, named, wording
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.methods.declared import answers_of
 from stereometer.core.types.names import MeasureName
