@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.cli.render import print_view, show
+from stereometer.cli.command import show
+from stereometer.cli.render import print_view
 from stereometer.core import catalog
 from stereometer.core.shapes.differences import Shift
 from stereometer.core.show.view import View

@@ -25,7 +25,7 @@ def without(wings: list[str], place: Path) -> Path:
     """A copy of the package that lacks wings and their lines in the catalog."""
     package = place / "src" / "stereometer"
     copytree(SOURCE, package, ignore=LEFT_OUT)
-    catalog = package / "core" / "catalog.py"
+    catalog = package / "core" / "catalog.toml"
     lines = catalog.read_text("utf-8").splitlines(keepends=True)
     for wing in wings:
         rmtree(package / "wings" / wing)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json as jsons
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,8 +19,9 @@ import typer
 from typer.core import TyperCommand
 
 from stereometer.cli.guard import guarded, say
-from stereometer.cli.render import show
+from stereometer.core.files import to_json
 from stereometer.core.options import COMMON, PANELS, Option, VerbParameter, declared
+from stereometer.core.types.shown import Told
 
 ARGUMENTS = "Arguments"
 SLICES = VerbParameter(
@@ -130,6 +133,26 @@ class Command:
         if "announce" in inspect.signature(self.function).parameters:
             keywords["announce"] = say
         return self.function(*several, **keywords)
+
+
+def show(value: Any, json: bool = False, **ways: bool) -> None:
+    """What a verb returned: as JSON or as its view, where it has one; then what there is to say of
+    it."""
+    if json:
+        text = to_json(value.as_json())
+        try:
+            text.encode(sys.stdout.encoding or "utf-8")
+        except UnicodeEncodeError:  # a terminal that knows no more than ASCII
+            text = jsons.dumps(value.as_json(), indent=1)
+        sys.stdout.write(text + "\n")
+        if isinstance(value, Told):  # its document says the same
+            return
+    elif make := getattr(value, "view", None):
+        from stereometer.cli.render import print_view  # slow to import
+
+        print_view(make(**ways))
+    for remark in getattr(value, "remarks", ()):
+        say(remark)
 
 
 def _parameter(each: VerbParameter) -> inspect.Parameter:

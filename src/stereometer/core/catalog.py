@@ -1,8 +1,9 @@
-"""Names and what they stand for: the one table. Other packages add to it with entry points of the
-same groups."""
+"""Names and what they stand for: the one table, `catalog.toml`. Other packages add to it with entry
+points of the same groups."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -21,181 +22,10 @@ if TYPE_CHECKING:
     from stereometer.core.types.method import Method
     from stereometer.core.types.wrapper import Wrapper
 
-TABLE: Mapping[str, Mapping[str, str]] = {
-    "shape": {
-        "cat": ".kinds.cats.shape:SHAPE",
-        "pair": ".kinds.pairs.shape:SHAPE",
-        "trait": ".kinds.traits.shape:SHAPE",
-        "sentences": ".kinds.traits.shape:SENTENCE_SHAPE",
-        "sentence-pairs": ".kinds.traits.shape:SENTENCE_PAIR_SHAPE",
-        "survey": ".kinds.traits.shape:SURVEY_SHAPE",
-        "comment": ".kinds.comments.shape:SHAPE",
-        "alignment": ".kinds.traits.align.shape:SHAPE",
-        "intersection": ".kinds.traits.intersect.shape:SHAPE",
-        "sweep": ".wings.sweep.shape:SHAPE",
-        "fact": ".kinds.facts.shape:SHAPE",
-    },
-    "section": {
-        "cat": ".kinds.cats.section:SECTION",
-        "pair": ".kinds.pairs.section:SECTION",
-        "trait": ".kinds.traits.section:SECTION",
-        "sentences": ".kinds.traits.section:SECTION",
-        "sentence-pairs": ".kinds.traits.section:SECTION",
-        "survey": ".kinds.traits.section:SECTION",
-        "comment": ".kinds.comments.section:SECTION",
-        "alignment": ".kinds.traits.align.section:SECTION",
-        "intersection": ".kinds.traits.intersect.section:SECTION",
-        "sweep": ".wings.sweep.section:SECTION",
-    },
-    "benchmark": {
-        "starter": ".core.benchmarks.starter:STARTER",
-        "stereoset": ".kinds.cats.benchmarks:STEREOSET",
-        "crows-pairs": ".kinds.pairs.benchmarks:CROWS_PAIRS",
-        "crows-pairs-revised": ".kinds.pairs.benchmarks:CROWS_PAIRS_REVISED",
-        "winobias": ".kinds.pairs.benchmarks:WINOBIAS",
-        "winobias-test": ".kinds.pairs.benchmarks:WINOBIAS_TEST",
-        "abc": ".kinds.traits.abc.items:SOURCE",
-        "survey": ".kinds.traits.abc.survey:SOURCE",
-        "ethos": ".kinds.comments.benchmarks:SOURCE",
-        "definitional": ".kinds.facts.benchmarks:DEFINITIONAL",
-        "custom": ".wings.packs.custom:SOURCE",
-    },
-    "method": {
-        "cat-likelihood": ".kinds.cats.methods:LIKELIHOOD",
-        "cat-sum-likelihood": ".kinds.cats.methods:SUM_LIKELIHOOD",
-        "cat-pseudo-likelihood": ".kinds.cats.methods:PSEUDO_LIKELIHOOD",
-        "pair-likelihood": ".kinds.pairs.methods:LIKELIHOOD",
-        "pair-modified-likelihood": ".kinds.pairs.methods:MODIFIED",
-        "pair-random-masks-likelihood": ".kinds.pairs.methods:RANDOM_MASKS",
-        "pair-all-masks-likelihood": ".kinds.pairs.methods:ALL_MASKS",
-        "pair-sentence-likelihood": ".kinds.pairs.methods:SENTENCE",
-        "pair-sentence-mean-likelihood": ".kinds.pairs.methods:SENTENCE_MEAN",
-        "pair-after-change-likelihood": ".kinds.pairs.methods:AFTER_CHANGE",
-        "cat-forced-choice": ".kinds.cats.forced_choice:METHOD",
-        "cat-graded-choice": ".kinds.cats.forced_choice:GRADED",
-        "cat-isolated-rating": ".kinds.cats.forced_choice:ISOLATED",
-        "pair-forced-choice": ".kinds.pairs.forced_choice:METHOD",
-        "pair-graded-choice": ".kinds.pairs.forced_choice:GRADED",
-        "pair-isolated-rating": ".kinds.pairs.forced_choice:ISOLATED",
-        "set": ".kinds.traits.methods.association:SET",
-        "ilps-star": ".kinds.traits.methods.association:ILPS_STAR",
-        "ilps": ".kinds.traits.methods.association:ILPS",
-        "causal-set": ".kinds.traits.methods.association:CAUSAL_SET",
-        "causal-ilps": ".kinds.traits.methods.association:CAUSAL_ILPS",
-        "ceat": ".kinds.traits.methods.embedding:SINGLE",
-        "ceat-two-group": ".kinds.traits.methods.embedding:TWO_GROUP",
-        "recognition-zero-shot": ".kinds.comments.recognition.method:ZERO_SHOT",
-        "recognition-one-shot": ".kinds.comments.recognition.method:ONE_SHOT",
-        "recognition-few-shot-single": ".kinds.comments.recognition.method:FEW_SHOT_SINGLE",
-        "recognition-few-shot-mixed": ".kinds.comments.recognition.method:FEW_SHOT_MIXED",
-        "recognition-few-shot-mixed-instruction": (
-            ".kinds.comments.recognition.method:MIXED_INSTRUCTION"
-        ),
-        "recognition-misspelling": ".kinds.comments.recognition.method:MISSPELT",
-        "survey": ".kinds.traits.survey.method:SURVEY",
-        "fact-likelihood": ".kinds.facts.methods:LIKELIHOOD",
-    },
-    "backend": {
-        "fake": ".models.baselines.fake:Fake",
-        "random": ".models.text_scores:Random",
-        "sentiment": ".models.text_scores:Sentiment",
-    },
-    "opener": {
-        "checkpoint": ".models.local.opener:CHECKPOINT",
-        "sentiment": ".models.local.opener:CLASSIFIER",
-        "vllm": ".models.vllm.opener:VLLM",
-        "server": ".models.server.opener:SERVER",
-        "openai": ".models.server.opener:OPENAI",
-        "anthropic": ".models.server.opener:ANTHROPIC",
-        "gemini": ".models.server.opener:GEMINI",
-        "openrouter": ".models.server.opener:OPENROUTER",
-        "ollama": ".models.server.opener:OLLAMA",
-    },
-    "model": {
-        "smollm2-135m": ".models.local.defaults:SMOLLM2",
-        "minilm-mlm": ".models.local.defaults:MINILM",
-    },
-    "addendum": {
-        "mitigation": ".wings.mitigation.addendum:ADDENDUM",
-        "relations": ".wings.relations.addendum:ADDENDUM",
-    },
-    "wrapper": {
-        "mitigation": ".wings.mitigation.wrapper:WRAPPER",
-        "adapter": ".models.local.adapter:WRAPPER",
-    },
-    "mitigation": {
-        "leace": ".wings.mitigation.methods.leace:METHOD",
-        "self-debias": ".wings.mitigation.methods.self_debias:METHOD",
-        "cda": ".wings.mitigation.methods.cda:METHOD",
-        "inlp": ".wings.mitigation.methods.inlp:METHOD",
-        "sentence-debias": ".wings.mitigation.methods.sentence_debias:METHOD",
-    },
-    "attribute": {
-        "gender": ".wings.mitigation.attribute:GENDER",
-        "race": ".wings.mitigation.attribute:RACE",
-    },
-    "system": {
-        "ideal": ".models.gold:ideal",
-        "stereotyped": ".models.gold:stereotyped",
-    },
-    "engine": {
-        "workers": ".wings.workers.choice:from_options",
-        "shard": ".wings.workers.shards:part_of",
-    },
-    "outcome": {
-        "junit": ".wings.exports.outcomes:junit",
-        "summary": ".wings.exports.outcomes:summary",
-        "openmetrics": ".wings.exports.outcomes:openmetrics",
-    },
-    "exporter": {
-        "csv": ".wings.exports.flat:estimates",
-        "metrics": ".wings.exports.flat:metrics",
-        "eee": ".wings.exports.eee:write",
-        "inspect": ".wings.exports.inspect:write",
-        "lm-eval": ".wings.exports.lm_eval:write",
-        "hub": ".wings.exports.hub:write",
-        "model-card": ".wings.exports.model_card:write",
-        "figures": ".wings.exports.figures:write",
-    },
-    # The room whose `commands.toml` declares it, in the order of `stereometer --help`.
-    "command": {
-        "run": ".core",
-        "sweep": ".wings.sweep",
-        "ask": ".wings.asking",
-        "replay": ".wings.replay",
-        "ensemble": ".wings.relations",
-        "compare": ".core",
-        "report": ".report",
-        "export": ".wings.exports",
-        "submit": ".wings.board",
-        "gate": ".core",
-        "calibrate": ".wings.relations",
-        "relate": ".wings.relations",
-        "show": ".wings.look",
-        "list": ".wings.look",
-        "published": ".wings.look",
-        "align": ".kinds.traits",
-        "intersect": ".kinds.traits",
-        "analyze": ".wings.curation",
-        "audit": ".wings.curation",
-        "split": ".wings.curation",
-        "terms": ".wings.curation",
-        "doctor": ".wings.doctor",
-        "serve-model": ".wings.serving",
-        "aggregate": ".wings.curation",
-        "study": ".wings.people",
-        "board": ".wings.board",
-        "data": ".wings.data",
-        "pack": ".wings.packs",
-        "cache": ".core",
-        "cache merge": ".wings.workers",
-        "model": ".core",
-        "mitigate": ".wings.mitigation",
-        "train": ".wings.training",
-    },
-}
+TABLE: Mapping[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("catalog.toml").read_text("utf-8")
+)
 PACKAGE = "stereometer"
-"""Where a name of the table that begins with a dot is."""
 METHOD = "method"
 NOUNS = {METHOD: "measure"}
 """What users call a kind, where that is another word."""
