@@ -179,8 +179,8 @@ class ForcedChoice(PairedChoice):
                 for pair, answer in answers
             ]
             readings += both
-            won = [0.5 if NEUTRAL in each else float(chosen(each) == left) for each in both]
-            values[comparison] = sum(won) / len(won)
+            points = [0.5 if NEUTRAL in each else float(chosen(each) == left) for each in both]
+            values[comparison] = sum(points) / len(points)
         reason = next((answer["skipped"] for answer in readings if "skipped" in answer), None)
         won = {} if reason else shares(values)
         return Score(item.id, item.slices, won, reason, item.texts, answers=tuple(readings))

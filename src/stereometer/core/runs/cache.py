@@ -80,7 +80,7 @@ def mended(
     blame."""
 
     @wraps(work)
-    def mending(self: Cache, *args: Given.args, **named: Given.kwargs) -> Known:
+    def mending(self: Cache, /, *args: Given.args, **named: Given.kwargs) -> Known:
         try:
             return work(self, *args, **named)
         except sqlite3.DatabaseError as error:
