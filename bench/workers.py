@@ -41,7 +41,7 @@ def measure() -> list[Row]:
     with WorkerEngines(Hands(WORKERS)) as engines:
         engines.remember(backend, model_spec(folder, 0, {"threads": 1}))
         start, _ = timed(partial(scores, engines(backend), bound, pairs[:1]))
-        ways = {"threads": Serial(backend), "workers": engines(backend)}
+        ways: dict[str, Engine] = {"threads": Serial(backend), "workers": engines(backend)}
         least = contest({name: partial(scores, way, bound, pairs) for name, way in ways.items()})
     what = f"CrowS-Pairs pseudo-likelihood ({len(pairs)} pairs)"
     note = f"Timed by wall clock, load {load:.1f} when it began. Items: {found.source}"
