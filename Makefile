@@ -3,6 +3,8 @@
 # make test       what guards every change: needs Python and a package index, nothing else;
 #                 `make test WING=people` runs the tests of one wing or kind alone
 # make test-all   everything: also browsers, databases, peers' harnesses, simulations, published numbers
+# make test-engines  vLLM itself, in process and served, in an environment of its own outside the
+#                 clone (3.4 GB in ~/.cache/stereometer-engines, or where STEREOMETER_ENGINES says)
 # make bench      speed, as ratios and counts (not part of the tests)
 # make docs       the documentation site, in site/
 # make reference  docs/reference, written again from the code
@@ -18,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/.venv/hypothesis
 PYTEST := -m pytest -n 3 --dist worksteal --durations 10
 
-.PHONY: cpu demo models test test-all style packages bench docs reference clean
+.PHONY: cpu demo models test test-all test-engines style packages bench docs reference clean
 .DELETE_ON_ERROR:
 
 .venv/pip:
@@ -82,6 +84,13 @@ test-all: packages .venv/dev models .venv/harnesses/ready style
 	$(BIN)/python -c "import site; print(site.getsitepackages()[0])" > $$(.venv/harnesses/bin/python -c "import site; print(site.getsitepackages()[0])")/ours.pth
 	.venv/harnesses/bin/python -m pip install --quiet --no-compile --disable-pip-version-check lm_eval==0.4.13 inspect_ai==0.3.285
 	@touch $@
+
+# Takes minutes, so nothing else calls it. Warnings are vLLM's own.
+ENGINES := $(or $(STEREOMETER_ENGINES),$(HOME)/.cache/stereometer-engines)
+test-engines:
+	tests/engines/environment.sh $(ENGINES) $(PYTHON)
+	$(ENGINES)/bin/stereometer model add smollm2-135m
+	$(ENGINES)/bin/python -m pytest -W ignore -p no:unraisableexception --durations 10 tests/engines
 
 # Debian's packages for test-all: a browser, PostgreSQL for a cluster that the tests start and end
 # (the system's own is not touched), nginx and openssl for a study behind a proxy on loopback.

@@ -23,6 +23,7 @@ NAMES = (
     "next_sentence",
     "asking",
     "llama_cpp",
+    "vllm_race",
     "studies",
 )
 OUT = Path(__file__).parent / "out"
