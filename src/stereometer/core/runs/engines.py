@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from stereometer.core import catalog
 from stereometer.core.options import ModelOptions
+from stereometer.core.runs.open import Record
 from stereometer.core.runs.runner import Engine, Serial
 from stereometer.core.types import Backend, Item, Job, ModelSpec
 from stereometer.core.types.results import Results
@@ -19,11 +20,17 @@ class Engines(ExitStack):
     is closed, a model in memory is left as it was."""
 
     elsewhere = False
-    """Whether models are opened again in other processes."""
+    """Whether models are opened in other processes."""
+    place = ""
+    """Which machines those are on; empty for this one."""
 
     def loading(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """How a model is loaded."""
         return dict(options)
+
+    def seen(self, spec: ModelSpec) -> Record:
+        """A model, as the other processes found it."""
+        raise TypeError("there are no other processes")
 
     def remember(self, backend: Backend, spec: ModelSpec) -> None:
         """What opens the same model in another process."""

@@ -33,7 +33,8 @@ def opened(
             catalog.find("opener", scheme).check_options(options)
     if isinstance(model, str | Path):
         name, loading = str(model), engines.loading(options)
-        found = open_model(name, seed, loading, when_asked=True)
+        there = engines if engines.elsewhere and not options.get("dry_run") else None
+        found = open_model(name, seed, loading, when_asked=True, elsewhere=there)
         if engines.elsewhere and not isinstance(found, Scorer):
             engines.remember(found, model_spec(name, seed, loading))
         return found

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Protocol, get_type_hints
 
 from stereometer.core import catalog
 from stereometer.core.benchmarks.benchmark import Benchmark, Source
@@ -103,11 +103,15 @@ def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
 
 
 def open_model(
-    name: str, seed: int = 0, options: Mapping[str, Any] | None = None, when_asked: bool = False
+    name: str,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    when_asked: bool = False,
+    elsewhere: Elsewhere | None = None,
 ) -> Backend | Scorer:
     """A baseline by name, one of our default models, `SCHEME:SPEC`, or a checkpoint: a folder, a
     .gguf file or org/name[@revision]. One that is known is loaded only `when_asked`, if that is
-    wanted."""
+    wanted; one that others open, `elsewhere`, is not loaded where it can be read without."""
     baseline = next((kind for kind in ("backend", "system") if catalog.has(kind, name)), None)
     if baseline and (options or {}).get("option"):
         raise UsageError(f"{name} has no options. --option would change nothing. Leave it out.")
@@ -123,6 +127,9 @@ def open_model(
     except StereometerError:  # a cache that cannot be used is no reason not to ask
         return spec.open()
     with memory:
+        absent = elsewhere and _absent(spec, memory, elsewhere)
+        if absent:
+            return absent
         return open_known(spec, memory) if when_asked else spec.open(memory)
 
 
@@ -235,6 +242,10 @@ class Record:
     writes: bool
     """Whether it turns tokens back into text."""
 
+    @classmethod
+    def of(cls, model: Backend) -> Record:
+        return cls(model.card, model.abilities, isinstance(model, WritesTokens))
+
 
 class Known:
     """A model that is loaded when it is first asked."""
@@ -284,7 +295,7 @@ def open_known(spec: ModelSpec, memory: Memory) -> Backend | Scorer:
         return (KnownWriter if record.writes else Known)(spec, record, forget)
     model = spec.open(memory)
     if isinstance(model, Backend) and spec.fingerprint() == fingerprint:
-        _keep(fingerprint, model, memory)
+        _keep(fingerprint, Record.of(model), memory)
     return model
 
 
@@ -301,8 +312,50 @@ def _forget(fingerprint: str) -> None:
         memory.forget("models", fingerprint)
 
 
-def _keep(fingerprint: str, model: Backend, memory: Memory) -> None:
+def _keep(fingerprint: str, record: Record, memory: Memory) -> None:
     """A cache that cannot be used is no reason not to ask."""
-    record = Record(model.card, model.abilities, isinstance(model, WritesTokens))
     with suppress(StereometerError):
         memory.keep("models", fingerprint, json.dumps(asdict(record), default=sorted))
+
+
+# ----------------------------------------------------------------- models that others open and ask
+
+
+class Elsewhere(Protocol):
+    """Processes that open a model, on this machine or others."""
+
+    place: str
+    """Empty for this machine, whose files they read."""
+
+    def seen(self, spec: ModelSpec) -> Record:
+        """By one of them."""
+
+
+class Absent:
+    """A model whose weights are in other processes; this one reads texts."""
+
+    def __init__(self, record: Record, reader: Any) -> None:
+        self.card, self.abilities = record.card, record.abilities
+        self.encode, self.decode = reader.encode, reader.decode
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        raise TypeError(f"{self.card.name} is asked in other processes")
+
+
+def _absent(spec: ModelSpec, memory: Memory, elsewhere: Elsewhere) -> Backend | None:
+    reader = spec.reader()
+    if reader is None:
+        return None
+    files = spec.fingerprint()
+    key = files and f"{files} {elsewhere.place}".strip()
+    record = _recorded(key, memory) if key else None
+    if record is None:
+        record = elsewhere.seen(spec)
+        if key and spec.fingerprint() == files:
+            _keep(key, record, memory)
+    if reader.tokenizer_digest != record.card.tokenizer_digest:
+        raise ModelError(
+            f"{record.card.name} has another tokenizer here than where it is asked. Texts would be "
+            "misread. Give this machine and the workers the same files."
+        )
+    return Absent(record, reader)

@@ -62,6 +62,11 @@ class Opener(ABC):
         """Alike only where `open` would give the same model; None where that cannot be told."""
         return None
 
+    def reader(self, spec: str, options: Any) -> Any:
+        """What has the model's `encode`, `decode` and `tokenizer_digest` without its weights; None
+        where only the model itself has."""
+        return None
+
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raises for a slip in an option of models of this scheme, also where it is given for a
         model that has no use for it."""
@@ -116,6 +121,11 @@ class ModelSpec:
         opener, options = self._parts()
         files = opener.fingerprint(self.spec, options)
         return files and f"{self.opener} {files}"
+
+    def reader(self) -> Any:
+        """What reads texts as the model does, where that is possible without its weights."""
+        opener, options = self._parts()
+        return opener.reader(self.spec, options)
 
     def check(self) -> Opener:
         """The opener, which sees nothing wrong with the spec."""

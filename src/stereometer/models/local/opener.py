@@ -24,10 +24,11 @@ from stereometer.models.local.checkpoint import (
 )
 from stereometer.models.local.checks import check_tokenizer
 from stereometer.models.local.defaults import DEFAULT_MODELS
-from stereometer.models.local.files import check_place, fingerprint, marks_of, revisions
+from stereometer.models.local.files import ADAPTER, check_place, fingerprint, marks_of, revisions
 
 if TYPE_CHECKING:
     from stereometer.models.local.language_model import LanguageModel
+    from stereometer.models.local.unloaded import Unloaded
 
 
 TORCH = ("torch", "transformers")
@@ -79,6 +80,21 @@ class CheckpointOpener(Opener):
             return fingerprint(spec, options, tuple(digest_of(each.layout) for each in within))
         there = default.folder.exists()
         return fingerprint(str(default.folder), options, (), default.head) if there else None
+
+    def reader(self, spec: str, options: LoadingOptions) -> Unloaded | None:
+        """A checkpoint as it is: what is put onto one may change what it reads."""
+        path = Path(spec)
+        within = any(wrapper.is_in(path) for wrapper in catalog.wrappers())
+        if (
+            ModelName.parse(spec).mitigation
+            or path.is_file()
+            or within
+            or (path / ADAPTER).is_file()
+        ):
+            return None
+        from stereometer.models.local.unloaded import unloaded
+
+        return unloaded(spec, options)
 
     def revisions(self, name: str) -> list[str]:
         return revisions(name)

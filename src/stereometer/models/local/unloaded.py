@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from stereometer.core.errors import ModelError
+from stereometer.core.types import Encoding
 from stereometer.core.types.names import name_of
 from stereometer.models.local.checkpoint import (
     LoadingOptions,
@@ -19,8 +22,14 @@ from stereometer.models.local.checkpoint import (
 )
 from stereometer.models.local.checks import TOKENIZER_FILES, check_tokenizer
 from stereometer.models.local.defaults import DEFAULT_MODELS
-from stereometer.models.local.files import ADAPTER, CONFIG, SAFE, stored_digest
-from stereometer.models.local.tokens import Tokens, window_of
+from stereometer.models.local.files import (
+    ADAPTER,
+    CONFIG,
+    SAFE,
+    stored_digest,
+    tokenizer_digest,
+)
+from stereometer.models.local.tokens import UNBOUNDED, Tokens, window_of
 
 WEIGHTS = (f"*{SAFE}", "*.index.json")
 READ = (CONFIG, "generation_config.json", "*.jinja", "*.py", *TOKENIZER_FILES)
@@ -55,7 +64,20 @@ class Unloaded:
 
     def tokens(self, window: int) -> Tokens:
         """How it reads texts of at most so many tokens."""
-        return Tokens(self.tokenizer, self.family == "causal", window, self.vocabulary)
+        kinds = int(getattr(self.structure.config, "type_vocab_size", 0) or UNBOUNDED)
+        return Tokens(self.tokenizer, self.family == "causal", window, self.vocabulary, kinds)
+
+    @cached_property
+    def encode(self) -> Callable[..., Encoding]:
+        """As the loaded model reads a text, or two."""
+        return self.tokens(self.window).encode
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return str(self.tokenizer.decode(list(ids)))
+
+    @property
+    def tokenizer_digest(self) -> str:
+        return tokenizer_digest(self.tokenizer)
 
 
 def unloaded(spec: str, options: LoadingOptions) -> Unloaded:

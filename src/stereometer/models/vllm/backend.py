@@ -103,7 +103,7 @@ class Vllm(ReadsPrompts):
         return self.tokens.encode(text, second)
 
     def decode(self, ids: Sequence[int]) -> str:
-        return str(self.model.tokenizer.decode(list(ids)))
+        return self.model.decode(ids)
 
     def answer(self, requests: Mapping[str, Request]) -> Answers:
         for kind, way in self.ways.items():

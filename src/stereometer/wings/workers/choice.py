@@ -17,6 +17,7 @@ from typing import Any
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.options import ModelOptions
 from stereometer.core.runs.engines import Engines
+from stereometer.core.runs.open import Record
 from stereometer.core.types import Backend, ModelSpec, Request
 from stereometer.wings.workers.crew import Crew, Event, Gone
 from stereometer.wings.workers.driver import Pool
@@ -80,7 +81,7 @@ class WorkerEngines(Engines):
     def __init__(self, chosen: Hands) -> None:
         super().__init__()
         self.callback(self.stop)
-        self.hands = chosen
+        self.hands, self.place = chosen, chosen.cluster
         self.specs: dict[str, ModelSpec] = {}
         self.pool: Pool | None = None
 
@@ -101,13 +102,21 @@ class WorkerEngines(Engines):
         self.specs[backend.card.identity] = spec
 
     def __call__(self, backend: Backend) -> Pool:
-        identity = backend.card.identity
-        if self.pool is None or self.pool.backend.card.identity != identity:
-            self.stop()
-            spec = self._spec(backend)
-            crew = (_ray_crew if self.hands.cluster else _local_crew)(self.hands, spec)
-            self.pool = Pool(backend, crew, versions_of(spec), self.hands.patience)
+        there = self.pool and self.pool.ours
+        if self.pool is None or there is None or there.identity != backend.card.identity:
+            self.pool = self._hired(self._spec(backend), backend)
+        self.pool.backend = backend
         return self.pool
+
+    def seen(self, spec: ModelSpec) -> Record:
+        """By workers, who stay to be asked."""
+        self.pool = self._hired(spec)
+        return self.pool.seen()
+
+    def _hired(self, spec: ModelSpec, backend: Backend | None = None) -> Pool:
+        self.stop()
+        crew = (_ray_crew if self.hands.cluster else _local_crew)(self.hands, spec)
+        return Pool(backend, crew, versions_of(spec), self.hands.patience)
 
     def workers(self, backend: Backend) -> int:
         return self(backend).crew.size()

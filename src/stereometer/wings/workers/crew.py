@@ -8,6 +8,7 @@ from math import isfinite
 from random import Random
 from typing import Protocol, TypeAlias
 
+from stereometer.core.runs.open import Record
 from stereometer.core.types import (
     NOT_FINITE,
     Answer,
@@ -31,6 +32,8 @@ class Hello:
     """Of the model's card: weights, tokenizer, dtype, settings."""
     versions: Mapping[str, str]
     """Of the packages that decide an answer."""
+    record: Record | None = field(default=None, compare=False)
+    """What the worker saw of the model."""
 
 
 @dataclass(frozen=True)

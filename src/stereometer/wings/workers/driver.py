@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from stereometer.core.errors import ModelError, StereometerError
+from stereometer.core.runs.open import Record
 from stereometer.core.runs.runner import Windows
 from stereometer.core.show.numbers import count
 from stereometer.core.types import Answer, Backend, Request
@@ -69,10 +70,16 @@ class Pool:
     keep_every = 1  # what a killed driver loses is what is in flight
 
     def __init__(
-        self, backend: Backend, crew: Crew, versions: Mapping[str, str], patience: float
+        self,
+        backend: Backend | None,
+        crew: Crew,
+        versions: Mapping[str, str],
+        patience: float,
     ) -> None:
-        self.backend, self.crew, self.patience = backend, crew, patience
-        self.ours = Hello(backend.card.identity, versions)
+        self.backend: Any = backend
+        self.crew, self.versions, self.patience = crew, versions, patience
+        self.ours = Hello(backend.card.identity, versions) if backend else None
+        """Who answers; without a backend, who the first worker is that opened the model."""
         self.members: dict[int, PoolWorker] = {}
         self.queue: deque[Window] = deque()
         self.ready_answers: dict[str, Answer] = {}
@@ -101,6 +108,13 @@ class Pool:
         shown = {"share_of_wrong_answers_noticed": noticed(self.happened.checked)}
         return asdict(self.happened) | shown
 
+    def seen(self) -> Record:
+        """The model, as the first worker found it; the others have no other."""
+        while self.ours is None or self.ours.record is None:
+            self._staff()
+            self._hear()
+        return self.ours.record
+
     # -------------------------------------------------------------------------------- the loop
 
     def stream(self, windows: Windows) -> Iterator[Mapping[str, Answer]]:
@@ -126,10 +140,7 @@ class Pool:
                 continue
             self._staff()
             self._dispatch()
-            for number, event in self.crew.events(TICK):
-                if number in self.members:
-                    self._handle(number, event)
-            self._replace_late()
+            self._hear()
             if self.ready_answers:  # together: a batch is a transaction of the cache
                 answers, self.ready_answers = self.ready_answers, {}
                 yield answers
@@ -140,6 +151,12 @@ class Pool:
         for number in [number for number, member in self.members.items() if member.windows]:
             del self.members[number]
             self.crew.stop(number)
+
+    def _hear(self) -> None:
+        for number, event in self.crew.events(TICK):
+            if number in self.members:
+                self._handle(number, event)
+        self._replace_late()
 
     def _handle(self, number: int, event: Event) -> None:
         member = self.members[number]
@@ -287,9 +304,10 @@ class Pool:
 
     def _staff(self) -> None:
         """As many workers as there should be, without those that could not open the model."""
+        name = self.backend.card.name if self.backend else "the model"
         if self.closed and not self.members and self.closed >= self.crew.size():
             raise ModelError(
-                f"No worker can answer for {self.backend.card.name}: {self.why} "
+                f"No worker can answer for {name}: {self.why} "
                 "Answers so far are kept. Fix that, or run without --workers."
             )
         while len(self.members) < self.crew.size() - self.closed:
@@ -297,6 +315,8 @@ class Pool:
         self.happened.workers = max(self.happened.workers, len(self.members))
 
     def _welcome(self, number: int, hello: Hello) -> None:
+        if self.ours is None and hello.versions == self.versions:
+            self.ours = hello
         if hello == self.ours:
             self.unopened = 0
             self.members[number].ready = True
@@ -304,7 +324,7 @@ class Pool:
             return
         other = [
             f"{name} {hello.versions.get(name) or 'missing'} instead of {ours or 'missing'}"
-            for name, ours in self.ours.versions.items()
+            for name, ours in self.versions.items()
             if hello.versions.get(name) != ours
         ]
         self.happened.refused += 1

@@ -16,6 +16,7 @@ from threading import Thread
 from typing import IO, Any
 
 from stereometer.core.errors import StereometerError
+from stereometer.core.runs.open import Record
 from stereometer.core.types import ModelSpec, Request, Scorer
 from stereometer.wings.workers.crew import Answers, Event, Failed, Hello
 
@@ -49,7 +50,8 @@ class Worker:
         self.spec, self.backend = spec, model
 
     def hello(self) -> Hello:
-        return Hello(self.backend.card.identity, versions_of(self.spec))
+        identity, seen = self.backend.card.identity, Record.of(self.backend)
+        return Hello(identity, versions_of(self.spec), seen)
 
     def answer(self, requests: Mapping[str, Request]) -> Answers | Failed:
         try:
