@@ -174,15 +174,18 @@ class Vllm(ReadsPrompts):
             yield key, self._said(requests[key], output.outputs[0])
 
     def _said(self, request: Generate, said: Any) -> Answer:
-        """Without the token or the string that ended it."""
-        ids = tuple(said.token_ids)
-        pairs = zip(said.logprobs, ids, strict=True)
-        row: Row = {
-            "logprob": array("d", [float(listed[token].logprob) for listed, token in pairs])
-        }
-        likeliest = [_likeliest(listed, request.top) for listed in said.logprobs if request.top]
-        stopped = said.finish_reason == "stop"
-        by_token = stopped and not isinstance(said.stop_reason, str)
+        """Without the token or the string that ended it, and without what came after that string:
+        vLLM may notice it a token late."""
+        cuts = (said.token_ids[:end] for end in range(1, len(said.token_ids)) if request.stop)
+        ended = (cut for cut in cuts if any(stop in self._decoded(cut) for stop in request.stop))
+        ids = tuple(next(ended, said.token_ids))
+        listed = said.logprobs[: len(ids)]
+        pairs = zip(listed, ids, strict=True)
+        row: Row = {"logprob": array("d", [float(each[token].logprob) for each, token in pairs])}
+        likeliest = [_likeliest(each, request.top) for each in listed if request.top]
+        late = len(ids) < len(said.token_ids)
+        stopped = late or said.finish_reason == "stop"
+        by_token = stopped and not late and not isinstance(said.stop_reason, str)
         text = self._decoded(ids[:-1] if by_token else ids)
         places = [text.find(stop) for stop in request.stop if stop in text]
         text = text[: min(places)] if places else text
