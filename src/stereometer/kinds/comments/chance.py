@@ -69,10 +69,8 @@ def against_chance(asked: Sequence[Category], settings: Settings, slice_: Slice)
 
 def _shuffle(of: Category, keys: Floats, whole: bool) -> Floats:
     """The difference in each shuffle: comments in the order of their keys, for every category.
-
     Where all comments were asked about all categories, whole rows of labels change places. Else the
-    comments that come first by their key are those of the category.
-    """
+    comments that come first by their key are those of the category."""
     order = np.argsort(keys[:, of.at], axis=1)
     weights = of.weights if whole else np.sort(of.weights)[::-1]
     differences: Floats = of.share[order] @ weights

@@ -74,11 +74,9 @@ def summarize(
     unit: Callable[[Score], str | None] = lambda score: score.slices["template"],
     families: Families = APART,
 ) -> list[Estimate]:
-    """`association` of each group with each trait and dimension, and `group_spread`.
-
-    The latter is how far groups are apart. `unit` says what varies as a whole, None of what is part
-    of no whole one, and `noun` its name; `families` are corrected each by itself.
-    """
+    """`association` of each group with each trait and dimension, and `group_spread`. The latter is
+    how far groups are apart. `unit` says what varies as a whole, None of what is part of no whole
+    one, and `noun` its name; `families` are corrected each by itself."""
     everything = Coverage()
     samples: dict[tuple[tuple[str, str], ...], TemplateSample] = {}
     cells: Cells = {}
@@ -105,10 +103,7 @@ def judged(
     estimates: Iterable[Estimate], level: float, families: Families = APART
 ) -> list[Estimate]:
     """Holm over the traits, and over the dimensions, of all groups, or over both together; the
-    verdict names the pole.
-
-    An interval around 0 has none, however small p is.
-    """
+    verdict names the pole. An interval around 0 has none, however small p is."""
     return corrected(
         estimates,
         lambda estimate, p: _verdict(estimate, p, level),
@@ -236,11 +231,9 @@ class Nearness:
 
 
 def summarize_sentences(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-    """As for templates; intervals are of draws of sentences, p of words.
-
-    A cell has an effect and the middle of its draws, and no test: its poles have two or three
-    words, which no exchange tells from chance. A dimension is tested over all words of its poles.
-    """
+    """As for templates; intervals are of draws of sentences, p of words. A cell has an effect and
+    the middle of its draws, and no test: its poles have two or three words, which no exchange tells
+    from chance. A dimension is tested over all words of its poles."""
     nearness = Nearness()
     rows = summarize(nearness.seen(scores), settings)
     return judged([_of_text(row, nearness, settings) for row in rows], settings.level)

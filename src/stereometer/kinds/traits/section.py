@@ -8,7 +8,7 @@ from stereometer.core.show import numbers
 from stereometer.core.show.figure import Chart, Figure, fill_of
 from stereometer.core.show.table import Table
 from stereometer.core.types import Estimate
-from stereometer.kinds.traits.shape import TraitShape as TraitShape
+from stereometer.kinds.traits.shape import TraitShape
 from stereometer.kinds.traits.words import TEMPLATES, ProfileWords, poles
 from stereometer.report.charts.profile import Point, TraitAxis, heat, point_of, profile
 from stereometer.report.sections.section import Section
@@ -54,12 +54,8 @@ def coloured(dimensions: Mapping[str, str]) -> dict[str, TraitAxis]:
 
 def traits_of(group: Group, cells: Cells) -> dict[str, str]:
     """The dimension of each trait, as the stored scores say."""
-    known = {
-        score.slices["trait"]: score.slices.get("dimension", "")
-        for system in group.systems
-        for score in system.scores
-        if "trait" in score.slices
-    }
+    slices = (score.slices for system in group.systems for score in system.scores)
+    known = {of["trait"]: of.get("dimension", "") for of in slices if "trait" in of}
     names = dict.fromkeys(row.slice["trait"] for rows in cells.values() for row in rows)
     return {name: known.get(name, "traits") for name in names}
 
@@ -103,12 +99,11 @@ def _profile_figure(group: Group, cells: Cells, traits: Mapping[str, str]) -> Fi
 def _heat_figure(
     group: Group, system: System, rows: Sequence[Estimate], traits: Sequence[str], index: int
 ) -> Figure:
-    squares = [
-        {"row": row.slice["group"], "column": poles(row.slice["trait"])[1], "value": row.value}
-        | {"tip": _tip(system, row)}
-        for row in rows
-        if row.value is not None
-    ]
+    squares = []
+    for row in rows:
+        if row.value is not None:
+            place = {"row": row.slice["group"], "column": poles(row.slice["trait"])[1]}
+            squares.append({**place, "value": row.value, "tip": _tip(system, row)})
     groups = list(dict.fromkeys(row.slice["group"] for row in rows))
     described = (
         f"Heat map of {len(squares)} scores of {system.label}, groups by traits. "
@@ -159,9 +154,9 @@ def _table(group: Group, cells: Cells) -> Table:
     return tabled(heads, rows, caption)
 
 
-SECTION = Profiles()
-
-
 def _words(group: Group) -> ProfileWords:
     """What a profile says, as the shape of what was read declares it."""
     return group.shape.words if isinstance(group.shape, TraitShape) else TEMPLATES
+
+
+SECTION = Profiles()

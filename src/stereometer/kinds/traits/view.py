@@ -30,41 +30,36 @@ def first_tables(shape: Shape, results: Sequence[Result], words: ProfileWords) -
     return View(parts=(*tables, *undeclared(shape, results)))
 
 
-def _by_group(result: Result) -> dict[str, list[Estimate]]:
-    groups: dict[str, list[Estimate]] = {}
+Associations = tuple[list[Estimate], dict[str, Estimate]]
+"""Of a group, with its traits and, by name, with dimensions."""
+
+
+def _by_group(result: Result) -> dict[str, Associations]:
+    groups: dict[str, Associations] = {}
     for estimate in result.estimates:
         if estimate.name == "association":
-            groups.setdefault(estimate.slice["group"], []).append(estimate)
+            traits, dimensions = groups.setdefault(estimate.slice["group"], ([], {}))
+            if "trait" in estimate.slice:
+                traits.append(estimate)
+            else:
+                dimensions[estimate.slice["dimension"]] = estimate
     return groups
 
 
-def _table(groups: dict[str, list[Estimate]], foot: str, caption: str) -> Table:
-    dimensions = list(
-        dict.fromkeys(
-            estimate.slice["dimension"]
-            for estimates in groups.values()
-            for estimate in estimates
-            if "dimension" in estimate.slice
-        )
-    )
+def _table(groups: dict[str, Associations], foot: str, caption: str) -> Table:
+    dimensions = list(dict.fromkeys(name for _, of in groups.values() for name in of))
     heads = [text(name, spare=at) for at, name in enumerate(dimensions, 1)]
     heads += [text("tied most to"), text("tests beyond noise", spare=len(dimensions) + 1)]
-    rows = tuple(_cells(group, estimates, dimensions) for group, estimates in groups.items())
+    rows = tuple(_cells(group, *tied, dimensions) for group, tied in groups.items())
     return Table((text("group"), number("n / asked"), *heads), rows, caption, foot)
 
 
 def _cells(
-    group: str, estimates: Sequence[Estimate], dimensions: Sequence[str]
+    group: str, traits: list[Estimate], of: dict[str, Estimate], dimensions: Sequence[str]
 ) -> tuple[Cell, ...]:
-    traits = [estimate for estimate in estimates if "trait" in estimate.slice]
-    by_dimension = {
-        estimate.slice["dimension"]: estimate
-        for estimate in estimates
-        if "dimension" in estimate.slice
-    }
     used = f"{sum(trait.n for trait in traits)} / {sum(trait.asked for trait in traits)}"
-    values = [_value(by_dimension[name]) if name in by_dimension else "" for name in dimensions]
-    tested = _tested(traits) or _tested(by_dimension.values())
+    values = [_value(of[name]) if name in of else "" for name in dimensions]
+    tested = _tested(traits) or _tested(of.values())
     beyond = sum(bool(estimate.beyond_noise) for estimate in tested)
     ends = (", ".join(_ends(traits)), f"{beyond} of {len(tested)}" if tested else "")
     return (text(group), number(used), *map(text, values), *map(text, ends))
@@ -82,12 +77,9 @@ def _value(estimate: Estimate) -> str:
 
 def _ends(traits: Sequence[Estimate]) -> list[str]:
     """The poles with the largest associations, whichever side they are on."""
-    valued = [(trait.value, trait) for trait in traits if trait.value]
+    valued = [(trait.value, poles(trait.slice["trait"])) for trait in traits if trait.value]
     valued.sort(key=lambda pair: -abs(pair[0]))
-    return [
-        f"{poles(trait.slice['trait'])[value > 0]} {abs(value):.2f}"
-        for value, trait in valued[:SHOWN]
-    ]
+    return [f"{ends[value > 0]} {abs(value):.2f}" for value, ends in valued[:SHOWN]]
 
 
 def _legend(result: Result, words: ProfileWords) -> Iterator[str]:
@@ -121,11 +113,10 @@ def _right_poles(result: Result) -> str:
 
 def _untested(result: Result) -> Iterator[str]:
     """Dimensions whose words are too few for any test."""
-    few = Counter(
-        row.interval for row in result.estimates if (row.interval or "").startswith(TOO_FEW)
-    )
+    how = (row.interval or "" for row in result.estimates)
+    few = Counter(why for why in how if why.startswith(TOO_FEW))
     for why, count in few.most_common(SHOWN):
-        reason = (why or "").removeprefix("none: ")
+        reason = why.removeprefix("none: ")
         yield f"{numbers.count(count, 'dimension')} not tested, {reason}."
 
 

@@ -75,10 +75,7 @@ class _Flips:
 
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     """For each category and overall: the share of comments that some edit turned round, and
-    McNemar's test.
-
-    The test counts a comment once, and only where its edits turn it one way.
-    """
+    McNemar's test. The test counts a comment once, and only where its edits turn it one way."""
     comments: dict[tuple[str, str], list[Score]] = {}
     for score in scores:
         comments.setdefault((score.slices["category"], score.slices["comment"]), []).append(score)

@@ -85,10 +85,8 @@ def both(
     groups: Collection[str] | None = None,
     traits: Collection[str] | None = None,
 ) -> RatedCells:
-    """What is rated among the groups and traits that the model was asked about, scored or not.
-
-    By default all that is rated.
-    """
+    """What is rated among the groups and traits that the model was asked about, scored or not. By
+    default all that is rated."""
     scores = [model.get(cell, np.nan) for cell in product(ratings.groups, ratings.traits)]
     table = np.array(scores).reshape(len(ratings.groups), len(ratings.traits))
     tables, raters = tuple(ratings.tables.values()), tuple(ratings.raters.values())
@@ -99,10 +97,8 @@ def both(
 
 
 def resampled_people(cells: RatedCells, resamples: int, rng: np.random.Generator) -> Floats:
-    """Means of people drawn again, each with all that they rated: resamples x groups x traits.
-
-    NaN where nobody drawn rated a group.
-    """
+    """Means of people drawn again, each with all that they rated: resamples x groups x traits. NaN
+    where nobody drawn rated a group."""
     everybody = list(dict.fromkeys(name for names in cells.raters for name in names))
     at = {name: place for place, name in enumerate(everybody)}
     weights = resampled_clusters(len(everybody), resamples, rng)
@@ -132,10 +128,8 @@ def resampled_taus(cells: RatedCells, resamples: int, rng: np.random.Generator) 
 
 @dataclass(frozen=True)
 class Halves:
-    """Means of two halves of the raters of each group, drawn many times.
-
-    Splits x groups x traits.
-    """
+    """Means of two halves of the raters of each group, drawn many times. Splits x groups x
+    traits."""
 
     groups: tuple[str, ...]
     traits: tuple[str, ...]
@@ -154,10 +148,8 @@ class Halves:
 
 
 def split_half(cells: RatedCells, rng: np.random.Generator, halves: int = HALVES) -> Halves:
-    """Each group's raters divided at random into two halves, `halves` times.
-
-    Of odd numbers the larger half is the second.
-    """
+    """Each group's raters divided at random into two halves, `halves` times. Of odd numbers the
+    larger half is the second."""
     sides = zip(*(_halves(table, halves, rng) for table in cells.tables), strict=True)
     first, second = (np.stack(side, axis=1) for side in sides)
     return Halves(cells.groups, cells.traits, first, second)
@@ -182,10 +174,8 @@ def ends(model: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def precision(model: Floats, people: Floats) -> tuple[Floats, Floats]:
     """Of a group, the shares of top and bottom traits that people put on the same side of 50.
-
     `people` may hold several means of the traits, one per row. Traits that nobody rated do not
-    count; NaN where none is left.
-    """
+    count; NaN where none is left."""
     top, bottom = ends(model)
     above = np.where(np.isnan(people), np.nan, people > MIDDLE)
     return known_means(above[..., top], -1), known_means(1 - above[..., bottom], -1)
@@ -224,10 +214,8 @@ def exchanged(cells: RatedCells, rng: np.random.Generator) -> Exchanged:
 GROUPS = ("Asian", "Black", "Hispanic", "immigrant")
 RATERS = 5
 NEARLY_ALL = 0.9
-"""Share of the templates that must have scored a cell.
-
-Also of the pilot's cells that a way must have scored to be chosen.
-"""
+"""Share of the templates that must have scored a cell. Also of the pilot's cells that a way must
+have scored to be chosen."""
 
 TemplateScores = Mapping[str, Mapping[tuple[str, str], float]]
 """By template, then by group and trait."""
@@ -273,11 +261,9 @@ def choose(
     seed: int = 0,
     traits: Collection[str] | None = None,
 ) -> Pilot:
-    """The one or two templates whose mean agrees best with the pilot's ratings.
-
-    Two only where they beat every single one. Ways that left many of the pilot's cells without a
-    score do not compete: on a handful of cells some tau is always high.
-    """
+    """The one or two templates whose mean agrees best with the pilot's ratings. Two only where they
+    beat every single one. Ways that left many of the pilot's cells without a score do not compete:
+    on a handful of cells some tau is always high."""
     few = pilot_ratings(ratings, groups, seed)
     ways = [*combinations(scores, 1), *combinations(scores, 2)]
     known: list[tuple[float, tuple[str, ...]]] = []

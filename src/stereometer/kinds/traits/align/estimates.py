@@ -52,10 +52,8 @@ def centred(
     value: float, draws: Floats, level: float, least: float, most: float, wider: float = 1.0
 ) -> tuple[float, float]:
     """The spread of the draws about the value, made `wider` where it is known from few groups.
-
     Raters drawn with replacement are noisier than raters are, so every draw agrees less than the
-    value; only their spread is used.
-    """
+    value; only their spread is used."""
     low, high = percentile(wider * (draws - np.median(draws)), level)
     return max(least, min(value, value + low)), min(most, max(value, value + high))
 
@@ -124,9 +122,7 @@ def precisions(
     cells: RatedCells, means: Mapping[tuple[str, str], Mean], settings: Settings
 ) -> list[Estimate]:
     """Top, bottom and their mean, and the mean over the traits on which people are decided.
-
-    Averaged over groups.
-    """
+    Averaged over groups."""
     rng = generator(settings.seed, cells.slice, "precision")
     people = resampled_people(cells, settings.resamples, rng)
     groups = rng.integers(0, len(cells.groups), size=(settings.resamples, len(cells.groups)))
@@ -150,11 +146,9 @@ def _precision(
     groups: NDArray[np.int64],
     settings: Settings,
 ) -> Estimate:
-    """`people` are resampled means, `groups` which groups each resample holds.
-
-    The ideal is what people's own order gets: a group of which people think nothing but ill has no
-    three traits above 50.
-    """
+    """`people` are resampled means, `groups` which groups each resample holds. The ideal is what
+    people's own order gets: a group of which people think nothing but ill has no three traits above
+    50."""
     known = [(at, row) for at, row in enumerate(scores) if row is not None]
     few = f"fewer than {LEAST_DECIDED} traits to choose {TOP} and {TOP} from"
     skipped = {few: len(scores) - len(known)} if len(known) < len(scores) else {}
@@ -188,10 +182,8 @@ def _share(name: str, model: Floats, people: Floats) -> Floats:
 
 
 def another_panel(halves: float) -> float:
-    """tau that as many other raters would get, from tau between halves of these.
-
-    Kendall's tau as a correlation (Greiner), twice as many raters (Spearman and Brown), and back.
-    """
+    """tau that as many other raters would get, from tau between halves of these. Kendall's tau as a
+    correlation (Greiner), twice as many raters (Spearman and Brown), and back."""
     return 2 / pi * asin(_reliability(halves))
 
 
@@ -212,10 +204,8 @@ CEILINGS: Mapping[str, Callable[[float], float]] = {
 
 
 def people_alone(cells: RatedCells, halves: Halves, settings: Settings) -> Iterator[Estimate]:
-    """How well people agree with each other on the cells that the model is judged by.
-
-    tau between halves of the raters, and what that says of all of them.
-    """
+    """How well people agree with each other on the cells that the model is judged by. tau between
+    halves of the raters, and what that says of all of them."""
     drawn, empty = halves.taus(cells), _empty("human_split_half_tau", cells)
     known = drawn[~np.isnan(drawn)]
     if not known.size:

@@ -27,10 +27,8 @@ Scales = dict[str, tuple[str, bool]]
 
 
 class Names:
-    """Every name that a group or trait goes by.
-
-    Those of a run come first: it knows its groups and traits without the tables they came from.
-    """
+    """Every name that a group or trait goes by. Those of a run come first: it knows its groups and
+    traits without the tables they came from."""
 
     def __init__(
         self,
@@ -57,11 +55,9 @@ class Names:
         return scales[_spelled("trait", name, known, where)]
 
     def asked(self, question: str) -> tuple[set[str], str]:
-        """The groups that a question names, and the scale of which it names both poles or one.
-
-        One pole is enough only where nothing is said of it that could turn it: "warm", "... are
-        warm", "How warm are ...?".
-        """
+        """The groups that a question names, and the scale of which it names both poles or one. One
+        pole is enough only where nothing is said of it that could turn it: "warm", "... are warm",
+        "How warm are ...?"."""
         groups, scales, _ = self._in_text
         text, item = spelling(question), spelling(re.split(r"\s-\s|[_:]", question)[-1])
         # the last one: "wealthy_poor:wealthy" is about the wealthy
@@ -158,23 +154,18 @@ def wide_rows(
             f"{', '.join(texts)[:300]}. If it has one row per rating, name the columns: --column "
             f"participant=NAME,group=NAME,trait=NAME,rating=NAME. {WAY_OUT}"
         )
-    read = [
-        f"{name} ({group}, {trait}{', turned' if turned else ''})"
-        for name, (group, scale) in columns.items()
-        for trait, turned in [names.trait(scale, name)]
-    ]
-    shown = "; ".join([*read[:SHOWN], *([f"and {len(read) - SHOWN} more"] if read[SHOWN:] else [])])
-    notes.append(f"Columns read as ratings: {shown}.")
-    return [
-        (
-            f"{path}, line {line}, {name}",
-            str(row.get("participant") or row.get(PERSON) or f"line {line}"),
-            *cell,
-            row[name],
-        )
-        for line, row in people
-        for name, cell in columns.items()
-    ], notes
+    read = []
+    for name, (group, scale) in columns.items():
+        trait, turned = names.trait(scale, name)
+        read.append(f"{name} ({group}, {trait}{', turned' if turned else ''})")
+    more = [f"and {len(read) - SHOWN} more"] if read[SHOWN:] else []
+    notes.append(f"Columns read as ratings: {'; '.join([*read[:SHOWN], *more])}.")
+    rows: list[Row] = []
+    for line, row in people:
+        person = str(row.get("participant") or row.get(PERSON) or f"line {line}")
+        for name, cell in columns.items():
+            rows.append((f"{path}, line {line}, {name}", person, *cell, row[name]))
+    return rows, notes
 
 
 def _without_trials(table: Table) -> tuple[Mapping[str, str], Table, list[str]]:
@@ -196,9 +187,8 @@ def _without_trials(table: Table) -> tuple[Mapping[str, str], Table, list[str]]:
 
 
 def _guessed(path: Path, texts: Mapping[str, str], names: Names) -> Asked:
-    """From the text of a question, then from the name of its variable.
-
-    A group that every question names is part of the wording: "How do most Americans see ...?"
+    """From the text of a question, then from the name of its variable. A group that every question
+    names is part of the wording: "How do most Americans see ...?"
     """
     found = {}
     for name, text in texts.items():

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +77,11 @@ def profile_of(run: Run) -> Profile:
             "Alignment needs those. Name a run of abc."
         )
     scores: dict[str, dict[tuple[str, str], float]] = {}
-    dimensions: dict[str, str] = {}
-    domains: dict[str, str] = {}
+    dimensions = {score.slices["trait"]: score.slices["dimension"] for score in run.scores}
+    domains = {score.slices["group"]: score.slices["domain"] for score in run.scores}
     for score in run.scores:
-        cell = score.slices["group"], score.slices["trait"]
-        dimensions[score.slices["trait"]] = score.slices["dimension"]
-        domains[score.slices["group"]] = score.slices["domain"]
         if score.skipped is None:
+            cell = score.slices["group"], score.slices["trait"]
             scores.setdefault(score.slices["template"], {})[cell] = difference(score.values)
     if not scores:
         raise DataError(
@@ -109,14 +106,8 @@ def beside_printed(
     """With the values of Tables 6, A11 to A13 and A19, whose templates a pilot had chosen."""
     if not ratings.are_released:
         return list(estimates)
-    settings = {"templates": list(templates)}
-    measured = Conditions(
-        run.data["digest"],
-        run.model_card.get("spec") or run.model,
-        run.measure,
-        run.variant,
-        settings,
-    )
+    model, settings = run.model_card.get("spec") or run.model, {"templates": list(templates)}
+    measured = Conditions(run.data["digest"], model, run.measure, run.variant, settings)
 
     def place(slice_: Slice) -> Slice:
         if slice_ == ALL_GROUPS or (not slice_ and pilot is None):
@@ -167,22 +158,17 @@ class RunBesidePeople:
         return self.ratings.of(self.cells.groups).means(self.wanted.settings.level)
 
     def estimates(self) -> Iterator[Estimate]:
-        """With a pilot the overall values leave its groups out.
-
-        They are given with them too, as the paper does.
-        """
+        """With a pilot the overall values leave its groups out. They are given with them too, as
+        the paper does."""
         cells, judged, settings = self.cells, self.judged, self.wanted.settings
         overall = [judged]
         if judged.groups != cells.groups:
             overall.append(cells.among(of=ALL_GROUPS))
-        by_dimension: dict[str, list[str]] = {}
-        for trait, name in self.profile.dimensions.items():
-            by_dimension.setdefault(name, []).append(trait)
-        every = [
-            judged.among(traits=traits, of={"dimension": name})
-            for name, traits in by_dimension.items()
-        ]
-        dimensions = [part for part in every if part.traits]
+        of, dimensions = self.profile.dimensions, []
+        for name in dict.fromkeys(of.values()):
+            traits = [trait for trait in judged.traits if of.get(trait) == name]
+            if traits:
+                dimensions.append(judged.among(traits=traits, of={"dimension": name}))
         groups = [cells.among([group], of={"group": group}) for group in cells.groups]
         for part in overall:
             yield from told.taus(part, settings)
@@ -206,16 +192,11 @@ class RunBesidePeople:
             for estimate in summarize_traits(kept, self.wanted.settings)
             if "trait" in estimate.slice
         }
-        for (row, group), (column, trait) in product(
-            enumerate(cells.groups), enumerate(cells.traits)
-        ):
-            mean, value = self.means[group, trait], cells.model[row, column]
-            slices = {
-                "group": group,
-                "domain": profile.domains[group],
-                "trait": trait,
-                "dimension": profile.dimensions.get(trait, ""),
-            }
+        for (row, column), value in np.ndenumerate(cells.model):
+            group, trait = cells.groups[row], cells.traits[column]
+            slices = {"group": group, "domain": profile.domains[group], "trait": trait}
+            slices["dimension"] = profile.dimensions.get(trait, "")
+            mean = self.means[group, trait]
             known = {"people": mean.value, "low": mean.low, "high": mean.high}
             people = {**known, "spread": mean.spread}
             people |= {told.POLARISED: 1.0} if mean.polarised else {}

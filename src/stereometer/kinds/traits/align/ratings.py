@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -78,12 +79,12 @@ class AnswerScale:
                 f"{file}: no rating is above {most:g}. Ratings are from 0 to 100, and 50 is the "
                 f"middle. If people answered on another scale, say so: --scale 1-{most:g}."
             )
+        if self == AnswerScale():
+            return ""
         used = {least, most} == {self.low, self.high}
         unused = "" if used else f" No answer is below {least:g} or above {most:g}."
         ends = f"{self.low:g} is 0, {(self.low + self.high) / 2:g} is 50, {self.high:g} is 100"
-        return (
-            "" if self == AnswerScale() else f"Ratings from {self} became 0 to 100: {ends}.{unused}"
-        )
+        return f"Ratings from {self} became 0 to 100: {ends}.{unused}"
 
 
 def scale_of(text: str) -> AnswerScale:
@@ -227,23 +228,17 @@ def read_ratings(path: Path, names: Names, reading: RatingsFormat = AS_IT_IS) ->
 
 
 def _tables(path: Path, rated: Rated) -> Ratings:
-    traits = tuple(
-        dict.fromkeys(
-            trait for raters in rated.values() for cells in raters.values() for trait in cells
-        )
-    )
-    tables = {
-        group: np.array(
-            [[cells.get(trait, np.nan) for trait in traits] for cells in raters.values()]
-        )
-        for group, raters in rated.items()
-    }
-    for group, table in tables.items():
-        for at, count in enumerate(np.count_nonzero(~np.isnan(table), axis=0)):
+    people = [cells for raters in rated.values() for cells in raters.values()]
+    traits, tables = tuple(dict.fromkeys(chain.from_iterable(people))), {}
+    for group, raters in rated.items():
+        rows = [[cells.get(trait, np.nan) for trait in traits] for cells in raters.values()]
+        tables[group] = np.array(rows)
+        counts = np.count_nonzero(~np.isnan(tables[group]), axis=0)
+        for trait, count in zip(traits, counts, strict=True):
             if count < 2:
-                raters = "one person" if count else "nobody"
+                who = "one person" if count else "nobody"
                 raise DataError(
-                    f"{path}: {group!r} is rated on {traits[at]!r} by {raters}. "
+                    f"{path}: {group!r} is rated on {trait!r} by {who}. "
                     "An interval needs two people. Leave the group or trait out, or add ratings."
                 )
     missing = sum(int(np.isnan(table).sum()) for table in tables.values())
@@ -343,10 +338,7 @@ def differing(
     path: Path, ratings: Ratings, names: Names, tolerance: float = 0.006
 ) -> tuple[int, list[str]]:
     """Whether the released ratings give the released means: how many cells the table has, and those
-    that differ.
-
-    The table is {"group": {"trait": mean}}.
-    """
+    that differ. The table is {"group": {"trait": mean}}."""
     count, wrong = 0, []
     means = ratings.means()
     for group, traits in _entries(path, read_json(path)):
@@ -356,9 +348,8 @@ def differing(
             printed = finite(value, f"{path}, {group}, {trait}")
             printed = 100 - printed if turned else printed
             count += 1
-            if known not in means or abs(printed - means[known].value) > tolerance:
-                ours = (
-                    f"{means[known].value:.4g} from the ratings" if known in means else "not rated"
-                )
-                wrong.append(f"{group}, {trait}: {printed:g} printed, {ours}")
+            ours = means[known].value if known in means else None
+            if ours is None or abs(printed - ours) > tolerance:
+                beside = "not rated" if ours is None else f"{ours:.4g} from the ratings"
+                wrong.append(f"{group}, {trait}: {printed:g} printed, {beside}")
     return count, wrong

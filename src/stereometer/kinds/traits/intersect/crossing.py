@@ -59,10 +59,8 @@ class Crossing:
 
     @cached_property
     def reversed(self) -> NDArray[np.intp]:
-        """Of each pair, the place of the same groups the other way round.
-
-        -1 where grammar has none.
-        """
+        """Of each pair, the place of the same groups the other way round. -1 where grammar has
+        none."""
         at = {pair.parts: index for index, pair in enumerate(self.pairs)}
         return np.array(
             [at.get((pair.parts[1], pair.parts[0]), -1) for pair in self.pairs], dtype=np.intp

@@ -34,10 +34,8 @@ OVER_GROUPS = "bootstrap over groups"
 
 
 def order(table: Crossing, settings: Settings) -> Iterator[Estimate]:
-    """Mean tau of a pair with its parts, with the closer part, and with its reverse.
-
-    With its first and second part where both orders exist.
-    """
+    """Mean tau of a pair with its parts, with the closer part, and with its reverse. With its first
+    and second part where both orders exist."""
     both = table.reversed >= 0
     values = {
         "tau_first_part": np.where(both, table.taus[:, 0], np.nan),
@@ -71,10 +69,8 @@ def _mean(
 
 
 def dominance(table: Crossing, settings: Settings) -> list[Estimate]:
-    """For two domains: mean tau of their pairs with the part of each, and the difference.
-
-    A domain dominates from 0.1 on.
-    """
+    """For two domains: mean tau of their pairs with the part of each, and the difference. A domain
+    dominates from 0.1 on."""
     domains = list(dict.fromkeys(group.domain for group in table.groups))
     estimates = [
         estimate
@@ -248,10 +244,8 @@ def _check(where: str, kind: str, name: str, known: Sequence[str]) -> str:
 def agreement(
     expected: ExpectedTraits, listed: Sequence[Emergent], table: Crossing, settings: Settings
 ) -> Iterator[Estimate]:
-    """Among the pairs that the table speaks of: emergent is what is above both parts.
-
-    Chance is a list as long, drawn blindly.
-    """
+    """Among the pairs that the table speaks of: emergent is what is above both parts. Chance is a
+    list as long, drawn blindly."""
     cells, wanted = expected.increases(listed, table), expected.cells
     emerging = {cell for cell, increase in cells.items() if increase > 0}
     right = len(emerging & wanted)

@@ -124,10 +124,8 @@ def ceat(
 
 
 def nearness(pole: Vectors, *targets: Vectors) -> dict[str, float]:
-    """Of each word of a pole, its mean cosine with a group, or with the first less the second.
-
-    Over all sentences of both: whatever was drawn.
-    """
+    """Of each word of a pole, its mean cosine with a group, or with the first less the second. Over
+    all sentences of both: whatever was drawn."""
     groups = [np.mean([_direction(pool) for pool in words.values()], axis=0) for words in targets]
     towards = groups[0] - groups[1] if len(groups) > 1 else groups[0]
     return {word: float(_direction(pool) @ towards) for word, pool in pole.items()}
@@ -165,11 +163,9 @@ def cosines(first: Floats, second: Floats) -> Floats:
 
 
 def effect(near: Floats, far: Floats) -> Floats:
-    """The difference of means over the spread of all; the last axis runs over words.
-
-    Of one group, from its cosines with the words of two poles; of two groups, from how much nearer
-    each of their words is to one pole.
-    """
+    """The difference of means over the spread of all; the last axis runs over words. Of one group,
+    from its cosines with the words of two poles; of two groups, from how much nearer each of their
+    words is to one pole."""
     spread = np.concatenate([near, far], axis=-1).std(axis=-1, ddof=1)
     difference = near.mean(axis=-1) - far.mean(axis=-1)
     return np.where(spread > 0, difference / np.where(spread > 0, spread, 1.0), 0.0)
@@ -193,10 +189,8 @@ def within_variance(effects: Floats, sizes: tuple[int, int]) -> Floats:
 
 
 def random_effects(effects: Floats, variances: Floats) -> Combined:
-    """DerSimonian and Laird.
-
-    Draws are weighted by the inverse of the variance within and between them.
-    """
+    """DerSimonian and Laird. Draws are weighted by the inverse of the variance within and between
+    them."""
     weights = 1 / variances
     total = weights.sum()
     fixed = (weights * effects).sum() / total

@@ -281,9 +281,7 @@ OUT_OF = re.compile(r"(?:/|\bout of|\bfrom 0 to|\b0 to)\s*100\b", re.IGNORECASE)
 
 def read(answer: types.Answer, count: int) -> tuple[Mapping[int, float], str]:
     """The rating of each scale by its number on the page, and why those that are not there are not.
-
-    A scale that is rated twice, and not alike, has no rating.
-    """
+    A scale that is rated twice, and not alike, has no rating."""
     record, end = heard(answer)
     if end:
         return {}, end
