@@ -20,7 +20,7 @@ def out_of_scope(scores: Iterable[Score], setting: Setting) -> list[tuple[str, i
     every = list(scores)
     labels = dict.fromkeys([NEITHER, *(score.slices["gold"] for score in every)])
     counts = Counter(
-        answer["text"].strip().split("\n")[0].strip()
+        first_line(answer["text"])
         for score in every
         for answer in score.answers
         if answer.get("label", UNNAMED) == UNNAMED
@@ -80,9 +80,12 @@ def confusion_by_set(scores: Iterable[Score], variant: Variant) -> list[dict[str
 
 def in_scope(text: str, words: Sequence[str]) -> bool:
     """Whether the first line of an answer is one of the words asked for and nothing else."""
-    return text.strip().split("\n")[0].strip().strip(".\"'!").strip().lower() in {
-        word.lower() for word in words
-    }
+    plain = first_line(text).strip(".\"'!").strip().lower()
+    return plain in {word.lower() for word in words}
+
+
+def first_line(text: str) -> str:
+    return text.strip().split("\n")[0].strip()
 
 
 def first_label(score: Score) -> str | None:
@@ -95,14 +98,13 @@ def flipped(scores: Iterable[Score]) -> list[dict[str, str]]:
     may have drawn an edited copy without the comment as it was: that one says nothing."""
     every = list(scores)
     before = {_place(score): first_label(score) for score in every if "edit" not in score.slices}
-    return [
-        {name: score.slices[name] for name in (*PLACE, "edit")} | {"was": was, "now": now}
-        for score in every
-        if "edit" in score.slices
-        and (was := before.get(_place(score))) is not None
-        and (now := first_label(score)) is not None
-        and was != now
-    ]
+    turned = []
+    for score in every:
+        was, now = before.get(_place(score)), first_label(score)
+        if "edit" in score.slices and was and now and was != now:
+            slices = {name: score.slices[name] for name in (*PLACE, "edit")}
+            turned.append({**slices, "was": was, "now": now})
+    return turned
 
 
 def _place(score: Score) -> tuple[str, ...]:

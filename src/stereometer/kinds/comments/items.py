@@ -98,6 +98,8 @@ class Setting:
     """Tokens of an answer as the study had them."""
     stops: tuple[str, ...]
     """Where the study's answers end."""
+    printed: str
+    """Where the study prints what it found."""
 
     @property
     def shows(self) -> bool:
@@ -115,12 +117,12 @@ class Setting:
 ROOM = 8
 """`sound`: two tokens hold a yes in one vocabulary and half a word in another."""
 
-ZERO_SHOT = Setting("zero-shot", False, False, 2, ("\n",))
-ONE_SHOT = Setting("one-shot", False, False, 2, ("\n",))
-FEW_SHOT_SINGLE = Setting("few-shot-single", False, True, 4, (".",))
-FEW_SHOT_MIXED = Setting("few-shot-mixed", True, True, 4, (".",))
-MIXED_INSTRUCTION = Setting("few-shot-mixed-instruction", True, True, 4, (".",))
-MISSPELLING = Setting("misspelling", False, False, 2, ("\n",))
+ZERO_SHOT = Setting("zero-shot", False, False, 2, ("\n",), "Table 1")
+ONE_SHOT = Setting("one-shot", False, False, 2, ("\n",), "Table 2")
+FEW_SHOT_SINGLE = Setting("few-shot-single", False, True, 4, (".",), "Table 3")
+FEW_SHOT_MIXED = Setting("few-shot-mixed", True, True, 4, (".",), "Tables 4 to 6")
+MIXED_INSTRUCTION = Setting("few-shot-mixed-instruction", True, True, 4, (".",), "Table 7")
+MISSPELLING = Setting("misspelling", False, False, 2, ("\n",), "Tables 22 and 23")
 """Zero-shot at temperature 0, with and without edits."""
 
 FIVE = (ZERO_SHOT, ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED, MIXED_INSTRUCTION)

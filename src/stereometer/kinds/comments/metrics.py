@@ -391,9 +391,7 @@ def judged(estimates: Iterable[Estimate], settings: Settings) -> list[Estimate]:
         for row in rows
         if row.name == "balanced_accuracy"
     }
-    return [
-        replace(row, **tested[frozenset(row.slice.items())])
-        if row.name == "accuracy" and row.value is not None
-        else row
-        for row in rows
-    ]
+    for at, row in enumerate(rows):
+        if row.name == "accuracy" and row.value is not None:
+            rows[at] = replace(row, **tested[frozenset(row.slice.items())])
+    return rows

@@ -159,9 +159,8 @@ def _readings(system: System) -> dict[str, float]:
     reasons = [row.get("skipped", "read") for score in system.scores for row in score.answers]
     reasons += [score.skipped for score in system.scores if score.skipped and not score.answers]
     counts = Counter(reason if reason in READINGS else "other" for reason in reasons)
-    return {
-        READINGS[name][0]: 100 * counts[name] / len(reasons) for name in READINGS if counts[name]
-    }
+    kinds = ((words, counts[name]) for name, (words, _) in READINGS.items())
+    return {words: 100 * count / len(reasons) for words, count in kinds if count}
 
 
 def _coverage(group: Group) -> Figure:
@@ -169,16 +168,15 @@ def _coverage(group: Group) -> Figure:
     floor = 100 * group.settings.coverage
     said = [f"{label} {numbers.number(shared.get('read', 0.0))}" for label, shared in parts]
     described = f"Share of answers that could be read, in percent, by setting: {'; '.join(said)}."
-    chart = Chart("", described, shares(parts, dict(READINGS.values()), floor))
-    names = [name for name, _ in READINGS.values()]
+    colours = dict(READINGS.values())
     cells = [
-        (label, *(numbers.number(shared.get(name, 0.0)) for name in names))
-        for label, shared in parts
+        (label, *(numbers.number(of.get(name, 0.0)) for name in colours)) for label, of in parts
     ]
-    heads = ("Setting", *(f"#{name}" for name in names))
+    heads = ("Setting", *(f"#{name}" for name in colours))
     table = tabled(heads, cells, "What became of the answers, in percent")
     lead = ("Answers in percent. Left of the dashed line, too few could be read for a score.",)
-    legend = tuple(Key(name, colour, SQUARE, "filled") for name, colour in READINGS.values())
+    legend = tuple(Key(name, colour, SQUARE, "filled") for name, colour in colours.items())
+    chart = Chart("", described, shares(parts, colours, floor))
     id_, title = f"{group.id}-coverage", "What could be read"
     shown = bool(parts)
     return Figure(id_, title, lead, (chart,) * shown, (table,) * shown, legend=legend)
@@ -220,12 +218,9 @@ def _how_asked(result: Result) -> str:
 
 
 def _agreement(system: System) -> str:
-    lines = [
-        words.format(_percent(row))
-        for name, words in AGREEMENTS.items()
-        if (row := system.find(name, {})) and row.value is not None
-    ]
-    said = "; ".join(lines)
+    rows = ((words, system.find(name, {})) for name, words in AGREEMENTS.items())
+    known = [words.format(_percent(row)) for words, row in rows if row and row.value is not None]
+    said = "; ".join(known)
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 

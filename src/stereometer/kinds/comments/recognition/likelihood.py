@@ -69,13 +69,11 @@ UNSCORED = "a label word has no likelihood"
 def summarize(scores: Sequence[Score], settings: Settings) -> list[Estimate]:
     """How often the likeliest label is right, and how often an answer that was written agrees with
     it."""
-    parts: list[tuple[Slice, list[Score]]] = [({}, list(scores))]
-    if not any(is_mixed(score) for score in scores):
-        parts += [
-            ({"category": name}, [score for score in scores if score.slices["category"] == name])
-            for name in categories(scores)
-        ]
-    return [score for slice_, part in parts for score in _estimates(slice_, part, settings)]
+    rows, mixed = _estimates({}, scores, settings), any(is_mixed(score) for score in scores)
+    for name in [] if mixed else categories(scores):
+        part = [score for score in scores if score.slices["category"] == name]
+        rows += _estimates({"category": name}, part, settings)
+    return rows
 
 
 def _estimates(slice_: Slice, scores: Sequence[Score], settings: Settings) -> list[Estimate]:
@@ -98,11 +96,7 @@ def _answers(scores: Sequence[Score]) -> Coverage:
     """Answers asked for; those that could be read have nothing to agree with where their question
     has no likelihoods."""
     counted = coverage_of(scores)
-    counted.skipped.update(
-        UNSCORED
-        for score in scores
-        if preferred(score) is None
-        for answer in score.answers
-        if "label" in answer
-    )
+    for score in scores:
+        if preferred(score) is None:
+            counted.skipped.update(UNSCORED for answer in score.answers if "label" in answer)
     return counted

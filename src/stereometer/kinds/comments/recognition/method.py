@@ -239,14 +239,8 @@ def scored(
     """A question's score: the share of each label among its readable answers, and every answer."""
     labels = Counter(reading["label"] for reading in readings if "label" in reading)
     shares = {label: count / labels.total() for label, count in sorted(labels.items())}
-    return types.Score(
-        item.id,
-        item.slices,
-        shares,
-        texts=item.texts,
-        derived=derived or {},
-        answers=tuple(readings),
-    )
+    answers = tuple(readings)
+    return types.Score(item.id, item.slices, shares, None, item.texts, derived or {}, answers)
 
 
 def graded(item: Question, words: Mapping[str, str], found: OptionShares) -> types.Score:
@@ -298,19 +292,8 @@ class RecognitionMethod(types.Method):
 def _method(setting: Setting) -> RecognitionMethod:
     writes = [frozenset({types.Generate.kind})]
     name = f"recognition-{setting.name}"
-    source = f"Detecting Hate Speech with GPT-3, Chiu et al. 2021, {TABLES[setting.name]}"
+    source = f"Detecting Hate Speech with GPT-3, Chiu et al. 2021, {setting.printed}"
     return RecognitionMethod(name, needs={"comment": writes}, setting=setting.name, source=source)
-
-
-TABLES = {
-    "zero-shot": "Table 1",
-    "one-shot": "Table 2",
-    "few-shot-single": "Table 3",
-    "few-shot-mixed": "Tables 4 to 6",
-    "few-shot-mixed-instruction": "Table 7",
-    "misspelling": "Tables 22 and 23",
-}
-"""By setting, where the paper prints it."""
 
 
 ZERO_SHOT, ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED, MIXED_INSTRUCTION, MISSPELT = map(

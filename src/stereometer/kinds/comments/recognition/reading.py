@@ -26,10 +26,9 @@ class AnswerReader:
         return {**record, **({"skipped": end} if end else self.read_text(record["text"], words))}
 
     def read_text(self, text: str, words: Mapping[str, str]) -> Mapping[str, str]:
-        plain = text if self.variant == "paper" else text.replace("’", "'")
-        label = (
-            self._paper(plain, words) if self.variant == "paper" else _sound(plain, synonyms(words))
-        )
+        paper = self.variant == "paper"
+        plain = text if paper else text.replace("’", "'")
+        label = self._paper(plain, words) if paper else _sound(plain, synonyms(words))
         if label is not None:
             return {"text": text, "label": label}
         return {"text": text, "skipped": why_unread(plain)}
@@ -57,11 +56,9 @@ def synonyms(words: Mapping[str, str]) -> Mapping[str, str]:
 
 def _sound(text: str, words: Mapping[str, str]) -> str | None:
     """A refusal may name labels; it gives one only where it begins with it."""
-    return (
-        None
-        if REFUSALS.search(text) and not _begins_with_label(text, words)
-        else first_clear(text, words)
-    )
+    if REFUSALS.search(text) and not _begins_with_label(text, words):
+        return None
+    return first_clear(text, words)
 
 
 GAP = r"[\s\"'*]*"
@@ -96,11 +93,9 @@ def _signs(words: tuple[str, ...]) -> re.Pattern[str]:
 
 def _begins_with_label(text: str, words: Mapping[str, str]) -> bool:
     match = _signs(tuple(words)).search(text)
-    return (
-        match is not None
-        and match["label"] is not None
-        and re.search(r"\w", text[: match.start()]) is None
-    )
+    if match is None or match["label"] is None:
+        return False
+    return re.search(r"\w", text[: match.start()]) is None
 
 
 def _is_all(match: re.Match[str]) -> bool:

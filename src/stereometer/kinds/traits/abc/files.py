@@ -103,6 +103,10 @@ class Trait:
     released: tuple[tuple[str, str], ...] = ()
     """Adjectives that the authors' released lists spell in another way, and how."""
 
+    @property
+    def slices(self) -> dict[str, str]:
+        return {"trait": self.name, "dimension": self.dimension}
+
     def head(self, pole: str) -> str:
         return self.left if pole == "left" else self.right
 
@@ -280,14 +284,9 @@ def pairs(groups: Sequence[SocialGroup], rules: Rules) -> Iterator[SocialGroup]:
 def pair(first: SocialGroup, second: SocialGroup) -> SocialGroup:
     """The first as an adjective before the second: female + doctor, Asian + woman."""
     singular = f"{first.first} {second.singular}"
-    return SocialGroup(
-        singular,
-        f"{first.domain} + {second.domain}",
-        singular,
-        f"{first.first} {second.plural}",
-        _article(first),
-        parts=(first.name, second.name),
-    )
+    plural, domain = f"{first.first} {second.plural}", f"{first.domain} + {second.domain}"
+    parts = first.name, second.name
+    return SocialGroup(singular, domain, singular, plural, _article(first), parts=parts)
 
 
 def _article(group: SocialGroup) -> str:

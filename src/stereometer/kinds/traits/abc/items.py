@@ -91,13 +91,9 @@ class TraitCell(ItemDefaults):
 
     @property
     def slices(self) -> Slice:
-        return {
-            "group": self.frame.group.name,
-            "domain": self.frame.group.domain,
-            "trait": self.trait.name,
-            "dimension": self.trait.dimension,
-            "template": self.frame.template.name,
-        }
+        group, template = self.frame.group, self.frame.template.name
+        places = {"group": group.name, "domain": group.domain, **self.trait.slices}
+        return {**places, "template": template}
 
     @property
     def texts(self) -> Mapping[str, str]:

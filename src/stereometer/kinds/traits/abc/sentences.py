@@ -46,11 +46,9 @@ Pool = tuple[Occurrence, ...]
 def sentences(path: Path) -> list[str]:
     """The distinct sentences of a text, in order."""
     text = read_text(path)
-    passages = (
-        [_passage(path, line, row) for line, row in read_jsonl(path)]
-        if text.lstrip().startswith("{")
-        else text.split("\n\n")
-    )
+    passages = text.split("\n\n")
+    if text.lstrip().startswith("{"):
+        passages = [_passage(path, line, row) for line, row in read_jsonl(path)]
     distinct = dict.fromkeys(
         " ".join(part.split()) for passage in passages for part in END.split(passage)
     )
@@ -139,13 +137,8 @@ class Usage(ItemDefaults):
 
     @property
     def slices(self) -> Slice:
-        return {
-            "group": self.name,
-            "domain": self.domain,
-            "trait": self.trait.name,
-            "dimension": self.trait.dimension,
-            "template": NO_TEMPLATE,
-        }
+        places = {"group": self.name, "domain": self.domain, **self.trait.slices}
+        return {**places, "template": NO_TEMPLATE}
 
     @cached_property
     def texts(self) -> Mapping[str, str]:

@@ -55,12 +55,7 @@ class Scale(ItemDefaults):
 
     @property
     def slices(self) -> Slice:
-        return {
-            "group": self.group.name,
-            "domain": self.group.domain,
-            "trait": self.trait.name,
-            "dimension": self.trait.dimension,
-        }
+        return {"group": self.group.name, "domain": self.group.domain, **self.trait.slices}
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -118,15 +113,10 @@ def of_study(folder: Path) -> Benchmark:
     names = {name: of.replace("\u00ad", "") for name, of in called.items()}
     society = str(survey.get("society", SOCIETY))
     groups = _rated(folder / "groups.csv", survey.get("groups") or (), names)
-    traits = [
-        Trait(
-            row["name"],
-            row.get("dimension") or "",
-            names.get(row["left"], row["left"]),
-            names.get(row["right"], row["right"]),
-        )
-        for _, row in read_table(folder / "traits.csv", ["name", *ENDS])
-    ]
+    traits = []
+    for _, row in read_table(folder / "traits.csv", ["name", *ENDS]):
+        left, right = (names.get(row[end], row[end]) for end in ENDS)
+        traits.append(Trait(row["name"], row.get("dimension") or "", left, right))
     wording = {part: str(words[part]) for part in WORDING if part in words}
     rated = scales(groups, traits, names.get(society, society), wording)
     benchmark = SOURCE.benchmark({SHAPE: rated}, str(folder))

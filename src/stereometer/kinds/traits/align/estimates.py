@@ -129,13 +129,8 @@ def precisions(
     whole = [enough(row) for row in cells.model]
     decided = [[means[group, trait].decided for trait in cells.traits] for group in cells.groups]
     sure = [enough(row) for row in np.where(decided, cells.model, np.nan)]
-    return [
-        *(
-            _precision(cells, name, whole, people, groups, settings)
-            for name in (BOTH, TOPS, BOTTOMS)
-        ),
-        _precision(cells, "precision_at_3_decided", sure, people, groups, settings),
-    ]
+    scores = {BOTH: whole, TOPS: whole, BOTTOMS: whole, "precision_at_3_decided": sure}
+    return [_precision(cells, *each, people, groups, settings) for each in scores.items()]
 
 
 def _precision(
@@ -229,14 +224,9 @@ def human_means(
     for group, trait in product(cells.groups, cells.traits):
         mean, slice_ = means[group, trait], {**(of or {}), "group": group, "trait": trait}
         coverage = Coverage(mean.raters)
-        yield coverage.estimate(
-            "human_mean",
-            slice_,
-            None,
-            value=mean.value,
-            low=mean.low if mean.spread else None,
-            high=mean.high if mean.spread else None,
-            interval="Student's t over raters" if mean.spread else "none: all raters agree",
-        )
+        known = {"value": mean.value, "interval": "none: all raters agree"}
+        if mean.spread:
+            known |= {"low": mean.low, "high": mean.high, "interval": "Student's t over raters"}
+        yield coverage.estimate("human_mean", slice_, None, **known)
         mark = POLARISED if mean.polarised else None
         yield coverage.estimate("human_spread", slice_, None, value=mean.spread, verdict=mark)

@@ -50,18 +50,15 @@ def _by_group(system: System) -> list[Estimate]:
 
 def _tau_figure(group: Group) -> Figure:
     first = group.systems[0]
-    ranked = sorted(
-        _by_group(first), key=lambda row: -1.0 if row.value is None else row.value, reverse=True
-    )
+    ranked = sorted(_by_group(first), key=lambda row: 1.0 if row.value is None else -row.value)
     order = [row.slice["group"] for row in ranked]
     points = [
         [_tau_point(system, row, order) for row in _by_group(system) if row.value is not None]
         for system in group.systems
     ]
+    bests = (row for row in first.named(BEST) if "group" in row.slice)
     people = [
-        (order.index(row.slice["group"]), row.value)
-        for row in first.named(BEST)
-        if "group" in row.slice and row.value is not None
+        (order.index(row.slice["group"]), row.value) for row in bests if row.value is not None
     ]
     best = first.find(BEST, {})
     overall = best.value if best else None

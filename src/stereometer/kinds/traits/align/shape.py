@@ -83,11 +83,8 @@ def _reading(result: Result) -> str:
 
 def _polarised(result: Result) -> str:
     """Where a mean hides two camps, of all raters together."""
-    cells = [
-        estimate
-        for estimate in result.estimates
-        if estimate.name == "human_spread" and "raters" not in estimate.slice
-    ]
+    spreads = (row for row in result.estimates if row.name == "human_spread")
+    cells = [row for row in spreads if "raters" not in row.slice]
     marked = [f"{cell.slice['group']}/{cell.slice['trait']}" for cell in cells if cell.verdict]
     if not marked:
         return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Unpack
 
@@ -169,10 +169,9 @@ def _listed(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Iterato
     """The listed traits with the scores behind them, as the table of emergent traits shows."""
     for direction in lists.values():
         for cell in direction[: questions.LISTED]:
-            trait, slices = table.traits[cell.trait], questions.place(table, cell)
+            places, known = questions.place(table, cell), asdict(cell)
+            derived = {name: known[name] for name in ("increase", "part", "p", "q")}
+            slices = places | table.traits[cell.trait].slices
             yield Score(
-                f"{slices['group']}/{slices['adjective']}/{cell.direction}",
-                slices | {"trait": trait.name, "dimension": trait.dimension},
-                {"effect": cell.centred},
-                derived={"increase": cell.increase, "part": cell.part, "p": cell.p, "q": cell.q},
+                "/".join(places.values()), slices, {"effect": cell.centred}, derived=derived
             )

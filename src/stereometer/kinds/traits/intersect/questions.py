@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from math import isnan
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ LISTED = 50
 FEW_GROUPS = 5
 """Groups of a domain below which drawing them again says nothing."""
 OVER_GROUPS = "bootstrap over groups"
+FLIPPED = "sign flips of templates, both parts"
 
 
 # ---------------------------------------------------------------------------- Q1: does order matter
@@ -72,11 +74,8 @@ def dominance(table: Crossing, settings: Settings) -> list[Estimate]:
     """For two domains: mean tau of their pairs with the part of each, and the difference. A domain
     dominates from 0.1 on."""
     domains = list(dict.fromkeys(group.domain for group in table.groups))
-    estimates = [
-        estimate
-        for pair in combinations(domains, 2)
-        for estimate in _two_domains(table, *pair, settings)
-    ]
+    pairs = combinations(domains, 2)
+    estimates = chain.from_iterable(_two_domains(table, *pair, settings) for pair in pairs)
     return [
         replace(estimate, verdict=_says(estimate, settings), ideal=0.0)
         if estimate.name == "dominance"
@@ -145,20 +144,12 @@ def emergence(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Itera
 
 
 def _emerging(table: Crossing, cell: Emergent, tests: int) -> Estimate:
-    known, alone = not isnan(cell.low), cell.templates < 2
-    return Coverage(cell.templates).estimate(
-        "emergence",
-        place(table, cell),
-        0.0,
-        value=cell.centred,
-        low=cell.low if known else None,
-        high=cell.high if known else None,
-        interval=OVER_TEMPLATES if known else ONE_TEMPLATE if alone else ALL_ALIKE,
-        p=cell.p,
-        test="sign flips of templates, both parts",
-        p_adjusted=cell.q,
-        tests=tests,
-    )
+    how = ONE_TEMPLATE if cell.templates < 2 else ALL_ALIKE
+    known: dict[str, Any] = {"value": cell.centred, "interval": how}
+    if not isnan(cell.low):
+        known |= {"low": cell.low, "high": cell.high, "interval": OVER_TEMPLATES}
+    known |= {"p": cell.p, "p_adjusted": cell.q, "tests": tests, "test": FLIPPED}
+    return Coverage(cell.templates).estimate("emergence", place(table, cell), 0.0, **known)
 
 
 def place(table: Crossing, cell: Emergent) -> dict[str, str]:
@@ -260,16 +251,9 @@ def agreement(
         low, high = wilson(right, out_of, settings.level)
         is_chance = low <= chance <= high
         beside = "above chance" if low > chance else "below chance"
-        yield replace(
-            empty,
-            value=right / out_of,
-            low=low,
-            high=high,
-            n=right,
-            verdict="not distinguishable from chance" if is_chance else beside,
-            beyond_noise=not is_chance,
-            interval="Wilson",
-        )
+        says = "not distinguishable from chance" if is_chance else beside
+        found = replace(empty, value=right / out_of, low=low, high=high, interval="Wilson", n=right)
+        yield replace(found, verdict=says, beyond_noise=not is_chance)
         yield Coverage(len(cells)).estimate(
             f"{name}_chance", {}, None, value=chance, interval="none: a share that is known"
         )
