@@ -101,9 +101,8 @@ def _check(attribute: Attribute) -> None:
     if not attribute.held_out:
         raise ValueError("held_out: there are no words to test on that nothing was fitted on")
     for row in (*attribute.trained_rows, *attribute.held_out):
-        if len(row) != len(attribute.classes) or not all(
-            word.strip() == word != "" for word in row
-        ):
+        is_whole = len(row) == len(attribute.classes)
+        if not is_whole or any(word.strip() != word or not word for word in row):
             raise ValueError(f"{' / '.join(row)}: a row has one word for each class")
         if odd := [word for word in row if not word[0].isalnum()]:
             raise ValueError(f"'{odd[0]}': a word that begins with a mark is never found")
@@ -117,12 +116,9 @@ def _check_words(attribute: Attribute) -> None:
     for word in plain:
         if plain.count(word) > 1 or word in by_role:
             raise ValueError(f"'{word}' stands in two rows, so that it cannot be swapped back")
+    rows = [role.lower for role in attribute.roles]
     for number, name in enumerate(attribute.classes):
-        own = {role.words[number].lower() for role in attribute.roles}
-        others = {
-            word.lower()
-            for role in attribute.roles
-            for word in (*role.words[:number], *role.words[number + 1 :])
-        }
+        own = {row[number] for row in rows}
+        others = {word for row in rows for at, word in enumerate(row) if at != number}
         if own & others:
             raise ValueError(f"'{min(own & others)}' is a word of {name} and of another class")

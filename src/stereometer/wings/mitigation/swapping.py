@@ -8,7 +8,7 @@ flowers`), there is no counterfactual, and who asks leaves the text out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,7 +31,7 @@ class Spot:
     classes: frozenset[str]
     """Whose word it is."""
     held_out: bool
-    rows: tuple[Role, ...]
+    rows: Sequence[Role]
     """Where it stands in the lists; in several only by its role."""
 
 
@@ -44,7 +44,7 @@ class Swaps:
         self.not_nouns = {word.lower() for word in attribute.not_before_noun}
 
     @cached_property
-    def _places(self) -> Mapping[str, tuple[Role, ...]]:
+    def _places(self) -> Mapping[str, list[Role]]:
         """By word in lower case, the rows that it stands in."""
         places: dict[str, list[Role]] = {}
         attribute = self.attribute
@@ -52,7 +52,7 @@ class Swaps:
         for row in (*sole, *attribute.roles):
             for word in set(row.lower):
                 places.setdefault(word, []).append(row)
-        return {word: tuple(where) for word, where in places.items()}
+        return places
 
     @cached_property
     def _held_out(self) -> frozenset[str]:
@@ -102,13 +102,13 @@ class Swaps:
         label = self.label(text)
         if label is None:
             return None
-        versions = {label: text}
+        versions: dict[str, str] = {}
         for name in self.attribute.classes:
             other = text if name == label else self.swapped(text, label, name)
             if other is None:
                 return None
             versions[name] = other
-        return {name: versions[name] for name in self.attribute.classes}
+        return versions
 
     def swapped(self, text: str, first: str, second: str) -> str | None:
         """With the words of two classes exchanged, if that can be undone and changes anything."""
@@ -134,22 +134,18 @@ class Swaps:
         return "".join([*pieces, text[end:]])
 
     def _counterpart(self, text: str, spot: Spot, first: str, second: str) -> str | None:
-        """The word of the other class; a word of neither stays."""
-        row = self._row(text, spot)
-        if row is None:
+        """The word of the other class; a word of neither stays. Of several rows with it what
+        follows says which is meant."""
+        rows = spot.rows
+        if len(rows) > 1:
+            following = FOLLOWING.match(text, spot.end)
+            noun = following is not None and following.group(1).lower() not in self.not_nouns
+            rows = [row for row in rows if row.before_noun == noun]
+        if len(rows) != 1:
             return None
-        exchanged = {self.numbers[first]: second, self.numbers[second]: first}
-        other = exchanged.get(row.lower.index(spot.word))
-        return text[spot.start : spot.end] if other is None else row.words[self.numbers[other]]
-
-    def _row(self, text: str, spot: Spot) -> Role | None:
-        """The row of a word, by what follows where there are several."""
-        if len(spot.rows) == 1:
-            return spot.rows[0]
-        following = FOLLOWING.match(text, spot.end)
-        noun = following is not None and following.group(1).lower() not in self.not_nouns
-        fitting = [row for row in spot.rows if row.before_noun == noun]
-        return fitting[0] if len(fitting) == 1 else None
+        left, right = self.numbers[first], self.numbers[second]
+        other = {left: right, right: left}.get(rows[0].lower.index(spot.word))
+        return text[spot.start : spot.end] if other is None else rows[0].words[other]
 
 
 def _match_cases(word: str, other: str) -> str:

@@ -83,8 +83,9 @@ def _sizes(across: Relation) -> str:
 
 
 def _size(point: SystemPoint) -> str:
-    known = f"{point.parameters / 1e6:,.0f} million parameters" if point.parameters else ""
-    return known or "size not known"
+    if not point.parameters:
+        return "size not known"
+    return f"{point.parameters / 1e6:,.0f} million parameters"
 
 
 # ------------------------------------------------------------------------------------- the picture
@@ -126,25 +127,18 @@ def _areas(marks: Sequence[Mark]) -> dict[str, float]:
     sizes = {mark.system.label: mark.point.parameters for mark in marks}
     logs = {label: log10(size) for label, size in sizes.items() if size}
     low, high = min(logs.values(), default=0.0), max(logs.values(), default=0.0)
-
-    def share(label: str) -> float:
-        if label not in logs:
-            return 0.0
-        return (logs[label] - low) / (high - low) if high > low else 0.5
-
-    return {label: SMALLEST + (LARGEST - SMALLEST) * share(label) for label in sizes}
+    shares = {label: (log - low) / (high - low or 1) for label, log in logs.items()}
+    if low == high:
+        shares = dict.fromkeys(logs, 0.5)
+    return {label: SMALLEST + (LARGEST - SMALLEST) * shares.get(label, 0.0) for label in sizes}
 
 
 def _row(mark: Mark, across: str, up: str, area: float) -> Row:
-    place = {"x": mark.value(across), "y": mark.value(up), "area": area}
-    return {**place, **mark_of(mark.system, "pale"), "tip": _tip(mark)}
-
-
-def _tip(mark: Mark) -> str:
     point = mark.point
-    lines = [mark.system.label, f"lms {point.lms:.1f}, ss {point.ss:.1f}", _size(point)]
-    lines += [f"{point.corpus_gb:g} GB of training text"] if point.corpus_gb is not None else []
-    return "\n".join(lines)
+    tip = [mark.system.label, f"lms {point.lms:.1f}, ss {point.ss:.1f}", _size(point)]
+    tip += [f"{point.corpus_gb:g} GB of training text"] if point.corpus_gb is not None else []
+    place = {"x": mark.value(across), "y": mark.value(up), "area": area}
+    return {**place, **mark_of(mark.system, "pale"), "tip": "\n".join(tip)}
 
 
 def _axis(field: str, name: str, marks: Sequence[Mark]) -> Spec:

@@ -11,11 +11,13 @@ from typing import Annotated, Any
 import numpy as np
 
 from stereometer.core import catalog
+from stereometer.core.addendum import Addendum
 from stereometer.core.errors import UsageError
 from stereometer.core.options import Option, Resamples, Seed, verb
 from stereometer.core.runs import store
 from stereometer.core.runs.stored import Stored, check_counted, runs_alike
 from stereometer.core.show import numbers
+from stereometer.core.show.figure import Figure
 from stereometer.core.show.view import Piece, View, aside, line, records
 from stereometer.core.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.core.stats.ranks import permutation_p, resampled_points, spearman
@@ -25,6 +27,7 @@ from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.shown import Shown
 from stereometer.report import write_report
 from stereometer.report.system_facts import SIZES, Facts, read_facts, shipped_facts
+from stereometer.report.systems import Group
 
 FEWEST = 3
 """Systems without which there is nothing to correlate."""
@@ -32,6 +35,7 @@ FEW = 8
 """Fewer systems than this cannot be drawn again in enough ways for an interval that covers."""
 RELATED = ("lms", "ss")
 ALIKE = "no interval: systems of one family are not independent"
+PERFECT = "none: the order is perfect in every draw, which is not certainty"
 LEGEND = (
     "rho: Spearman, 95 % percentile intervals; p: permutation test, Holm over the correlations "
     "with size. Systems of one family, where the table of facts names it, are tested as one, by "
@@ -69,10 +73,8 @@ class Correlation:
     interval: str = ""
     low_terms: float | None = None
     high_terms: float | None = None
-    """The interval from target terms drawn again with the systems held fixed.
-
-    It is what another set of terms might say of these systems.
-    """
+    """The interval from target terms drawn again with the systems held fixed: what another set of
+    terms might say of these systems."""
     terms: int | None = None
     p: float | None = None
     p_adjusted: float | None = None
@@ -191,14 +193,14 @@ def related(
     results: Sequence[Result], labels: Sequence[str], known: Mapping[str, Facts], settings: Settings
 ) -> Relation:
     beside = _beside_members(results, labels)
-    rows = [
-        (label, result, values)
-        for label, result in zip(labels, results, strict=True)
-        if label not in beside and (values := _overall(result)).keys() == set(RELATED)
-    ]
-    points = [_point(label, result, values, known) for label, result, values in rows]
-    terms = _terms([result for _, result, _ in rows])
-    first, known_of = results[0], {*beside, *(point.system for point in points)}
+    first, points, counted = results[0], [], []
+    for label, result in zip(labels, results, strict=True):
+        values = _overall(result)
+        if label not in beside and values.keys() == set(RELATED):
+            points.append(_point(label, result, values, known))
+            counted.append(result)
+    terms = _terms(counted)
+    known_of = {*beside, *(point.system for point in points)}
     return Relation(
         *(first.benchmark, first.measure, first.variant),
         tuple(points),
@@ -248,8 +250,8 @@ def _point(
 
 def _terms(results: Sequence[Result]) -> tuple[Floats, Floats] | None:
     """lms and ss of the target terms that every system has, terms x systems."""
-    tables = [_by_term(result) for result in results]
-    shared = sorted(set.intersection(*(set(table) for table in tables))) if tables else []
+    tables = list(map(_by_term, results))
+    shared = sorted(set.intersection(*map(set, tables))) if tables else []
     if len(shared) < 2:
         return None
     both = np.array([[table[term] for table in tables] for term in shared])
@@ -313,8 +315,7 @@ def _correlation(
         return replace(tested, interval=f"none: fewer than {FEW} systems")
     low, high = percentile(resampled_points(x, y, settings.resamples, rng), settings.level)
     if low == high:
-        perfect = "none: the order is perfect in every draw, which is not certainty"
-        return replace(tested, interval=perfect)
+        return replace(tested, interval=PERFECT)
     return replace(tested, low=low, high=high, interval="percentile bootstrap over systems")
 
 
@@ -344,3 +345,19 @@ def _too_few(row: Correlation, adjusted: float) -> str | None:
         return None
     noun = "systems" if count == row.n else "families of systems"
     return f"undecided: with {count} {noun} p cannot fall below {adjusted:.2g}"
+
+
+# --------------------------------------------------------------------------------- in the report
+
+
+class Relations(Addendum):
+    about = "Whether language modelling, preference and size go together across systems."
+
+    def figures_across(self, group: Group) -> Iterator[Figure]:
+        from stereometer.wings.relations.figure import relation
+
+        if set(RELATED) <= {metric.name for metric in group.shape.metrics}:
+            yield relation(group)
+
+
+ADDENDUM = Relations()

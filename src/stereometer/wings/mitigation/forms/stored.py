@@ -7,7 +7,6 @@ taken for the one that was written.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -21,7 +20,7 @@ from safetensors.torch import save as packed
 from torch import Tensor
 
 from stereometer.core.errors import ModelError, StereometerError
-from stereometer.core.files import make_room, read_json, to_json, write_json
+from stereometer.core.files import make_room, read_json, replacing_folder, to_json, write_json
 from stereometer.core.types.document import digest_of, typed
 from stereometer.wings.mitigation.card import ADAPTER, MitigationCard
 
@@ -54,26 +53,19 @@ def save(card: MitigationCard, tensors: Mapping[str, Tensor], path: Path) -> Mit
                 "model's own states may have such numbers too. Check the model."
             )
     card = replace(card, content=content(kept, card.as_json()))
+    if card.form == ADAPTER:
+        config = kept.pop(CONFIG).numpy().tobytes()
+        with replacing_folder(path) as folder:  # as peft reads it, with the card beside
+            (folder / WEIGHTS).write_bytes(packed(kept, metadata={"format": "pt"}))
+            (folder / CONFIG).write_bytes(config)
+            write_json(folder / CARD, card.as_json())
+        return card
     make_room(path)
     partial = path.with_name(f".{path.name}.part")
-    if card.form == ADAPTER:
-        _write_folder(card, kept, partial)
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        header = {"card": to_json(card.as_json(), indent=None)}
-        partial.write_bytes(packed(kept, metadata=header))
+    header = {"card": to_json(card.as_json(), indent=None)}
+    partial.write_bytes(packed(kept, metadata=header))
     partial.replace(path)
     return card
-
-
-def _write_folder(card: MitigationCard, tensors: Mapping[str, Tensor], folder: Path) -> None:
-    """An adapter as peft reads it, with the card beside."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    weights = {name: value for name, value in tensors.items() if name != CONFIG}
-    (folder / WEIGHTS).write_bytes(packed(weights, metadata={"format": "pt"}))
-    (folder / CONFIG).write_bytes(tensors[CONFIG].numpy().tobytes())
-    write_json(folder / CARD, card.as_json())
 
 
 def content(tensors: Mapping[str, Tensor], card: Mapping[str, Any]) -> str:
@@ -89,7 +81,12 @@ def content(tensors: Mapping[str, Tensor], card: Mapping[str, Any]) -> str:
 def load(path: Path) -> Stored:
     """Raises ModelError for what is not a whole mitigation."""
     try:
-        tensors = _adapter(path) if path.is_dir() else load_file(path)
+        tensors = load_file(path / WEIGHTS if path.is_dir() else path)
+        if path.is_dir():
+            config = bytearray((path / CONFIG).read_bytes())
+            if not config:
+                raise ValueError(f"{CONFIG} is empty")
+            tensors[CONFIG] = torch.frombuffer(config, dtype=torch.uint8)
         written = _read_card(path)
         stored = Stored(typed(MitigationCard, written), tensors, path, written)
     except UNREADABLE as error:
@@ -121,10 +118,3 @@ def _read_card(path: Path) -> Any:
         return read_json(path / CARD)
     with safe_open(path, framework="pt") as file:
         return json.loads((file.metadata() or {})["card"])
-
-
-def _adapter(path: Path) -> dict[str, Tensor]:
-    config = bytearray((path / CONFIG).read_bytes())
-    if not config:
-        raise ValueError(f"{CONFIG} is empty")
-    return load_file(path / WEIGHTS) | {CONFIG: torch.frombuffer(config, dtype=torch.uint8)}

@@ -6,12 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stereometer.core import catalog
+from stereometer.core.addendum import Addendum
 from stereometer.core.errors import UsageError
 from stereometer.core.runs.stored import Side
 from stereometer.core.shapes.sentences import plain_name
 from stereometer.core.shapes.verdicts import NULL_VALUE
+from stereometer.core.show.figure import Figure
 from stereometer.core.show.numbers import slice_name
 from stereometer.core.types import Result, Settings, Slice
+from stereometer.report.systems import Group
 from stereometer.wings.mitigation.card import ADAPTER, PROMPT, MitigationCard, card_of
 from stereometer.wings.mitigation.verdicts import sides as trios
 from stereometer.wings.mitigation.verdicts.judged import (
@@ -213,3 +216,22 @@ def _notes(
             "The training text was not checked for sentences of these items. That is done when a "
             "mitigation is made, if the data are there; for files of your own with --against."
         )
+
+
+class MitigationAddendum(Addendum):
+    about = "Before and after a mitigation, beside its control."
+    field = "mitigations"
+    takes_control = True
+    check_control = staticmethod(check_control)
+    planned = staticmethod(planned)
+    notes = staticmethod(notes)
+    findings = staticmethod(mitigated)
+
+    def leading_figures(self, group: Group) -> Iterator[Figure]:
+        from stereometer.wings.mitigation.figure import mitigation
+
+        if judged := group.findings[self.field]:
+            yield mitigation(group, [each for each in judged if isinstance(each, Mitigated)])
+
+
+ADDENDUM = MitigationAddendum()

@@ -10,11 +10,12 @@ from stereometer.core.show.numbers import count, p_words, signed_interval, slice
 from stereometer.core.show.table import Cell, Table, number, text
 from stereometer.core.show.view import Piece, aside, line
 from stereometer.wings.mitigation.verdicts.judged import (
+    DAMAGED,
     IMPROVED,
+    NOT_EXCLUDED,
     ORDER,
     WORSE,
     Effect,
-    ItemsPart,
     KeptMetric,
     Mitigated,
 )
@@ -37,19 +38,17 @@ def pieces(judged: Mitigated) -> Iterator[Piece]:
 
 def headline(judged: Mitigated) -> str:
     """The verdict, what moved, and what fell beyond noise with it."""
-    parts = list(map(_move, judged.targeted))
+    parts = []
+    for effect in judged.targeted:
+        where = f" in {slice_name(effect.slice)}" if effect.slice else ""
+        ends = f"{effect.from_base.first:.1f} to {effect.from_base.second:.1f}"
+        parts.append(f"{_metric(effect)}{where} {ends}")
     for name, kept in (("lms", judged.lms), ("facts", judged.definitional)):
         if kept is not None and kept.difference.high < 0:
             row = kept.difference
             parts.append(f"{name} fell from {row.first:.1f} to {row.second:.1f}")
     said = f"{judged.verdict}: {'; '.join(parts)}" if judged.verdict else "no verdict"
     return f"{judged.after}: {said}"
-
-
-def _move(effect: Effect) -> str:
-    base = effect.from_base
-    where = f" in {slice_name(effect.slice)}" if effect.slice else ""
-    return f"{_metric(effect)}{where} {base.first:.1f} to {base.second:.1f}"
 
 
 def about(judged: Mitigated) -> str:
@@ -106,14 +105,16 @@ def _detectable(effect: Effect) -> str:
 def _lms(lms: KeptMetric, margin: float) -> str:
     row = lms.difference
     said = {
-        "damaged": f"more than {margin:g} was lost",
-        "damage not excluded": f"a loss of more than {margin:g} is not excluded",
+        DAMAGED: f"more than {margin:g} was lost",
+        NOT_EXCLUDED: f"a loss of more than {margin:g} is not excluded",
         None: f"a loss of more than {margin:g} is excluded",
     }
-    change = signed_interval(row.difference, lms.low, row.high)
-    return f"lms on {lms.benchmark} went from {row.first:.1f} to {row.second:.1f} ({change}): " + (
-        f"{said[lms.damage(margin)]}."
-    )
+    went = f"lms on {lms.benchmark} went from {row.first:.1f} to {row.second:.1f}"
+    return f"{went} ({_lms_change(lms)}): {said[lms.damage(margin)]}."
+
+
+def _lms_change(lms: KeptMetric) -> str:
+    return signed_interval(lms.difference.difference, lms.low, lms.difference.high)
 
 
 def _definitional(kept: KeptMetric, attribute: str) -> str:
@@ -167,14 +168,11 @@ def effects(judged: Mitigated) -> Table:
     rows = [("targeted", effect) for effect in judged.targeted]
     rows += [("side effect", effect) for effect in judged.side_effects]
     columns = (text(""), text(""), text("metric"), *map(number, titles), text("says"))
-    cells = (
-        (
-            *(text(role), text(slice_name(effect.slice)), text(_metric(effect))),
-            *(number(COLUMNS[title](effect)) for title in titles),
-            text(says(effect, judged.control is not None)),
-        )
-        for role, effect in rows
-    )
+    cells = []
+    for role, effect in rows:
+        head = map(text, (role, slice_name(effect.slice), _metric(effect)))
+        values = (number(COLUMNS[title](effect)) for title in titles)
+        cells.append((*head, *values, text(says(effect, judged.control is not None))))
     return Table(columns, tuple(cells))
 
 
@@ -199,7 +197,8 @@ def leaks(judged: Mitigated) -> Table:
     for part in judged.parts:
         for effect in part.effects:
             values = [COLUMNS[title](effect) for title in titles]
-            values += [_lms_change(part, effect)] if lms else []
+            if lms:  # beside all items of a part, as the verdict takes it
+                values.append(_lms_change(part.lms) if part.lms and not effect.slice else "")
             head = (text(part.part), text(slice_name(effect.slice)))
             says_ = says(effect, judged.control is not None)
             rows.append((*head, *map(number, values), text(says_)))
@@ -208,11 +207,3 @@ def leaks(judged: Mitigated) -> Table:
             head = (text(part.part), text(slice_name(row.slice)))
             rows.append((*head, *map(number, values), text(f"not compared, {row.why}")))
     return Table(columns, tuple(rows))
-
-
-def _lms_change(part: ItemsPart, effect: Effect) -> str:
-    """Beside all items of a part, as the verdict takes it."""
-    if part.lms is None or effect.slice:
-        return ""
-    row = part.lms.difference
-    return signed_interval(row.difference, part.lms.low, row.high)

@@ -85,8 +85,6 @@ def _check_scores(
 
 @dataclass(frozen=True, repr=False)
 class Ensemble(Run):
-    """A run made of others."""
-
     def view(self, slices: bool = False) -> View:
         """The result, and the weights of its members."""
         weights = (

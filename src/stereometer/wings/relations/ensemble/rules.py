@@ -78,10 +78,6 @@ def combined(rows: Sequence[Row], names: Sequence[str], combine: Combine) -> Com
     return Combination(tuple(scores), joined.fitted)
 
 
-def _with_values(row: Sequence[Score], values: Mapping[str, float]) -> Score:
-    return replace(row[0], values=dict(values), derived={})
-
-
 # ------------------------------------------------------------------------------------------- linear
 
 
@@ -132,9 +128,9 @@ def _values(rows: Sequence[Row]) -> Floats:
 def _score(rows: Sequence[Row], seen: Sequence[Row], weights: Floats) -> list[Score]:
     """Rows standardised as `seen` are, then weighed."""
     mean, spread = _standard(seen)
-    totals = ((_values(rows) - mean) / spread) @ weights
+    totals = (((_values(rows) - mean) / spread) @ weights).tolist()
     return [
-        _with_values(row, dict(zip(row[0].values, map(float, total), strict=True)))
+        replace(row[0], values=dict(zip(row[0].values, total, strict=True)), derived={})
         for row, total in zip(rows, totals, strict=True)
     ]
 
@@ -188,7 +184,7 @@ def winners(shape: Contrast, rows: Sequence[Row], weights: Weights) -> Combinati
             shares = {name: read(value) for name, value in score.values.items()}
             for name, gain in gains(shares, weight).items():
                 total[name] += gain
-        scores.append(_with_values(row, total))
+        scores.append(replace(row[0], values=total, derived={}))
     fitted = tuple(TaskWeights(task, (), tuple(weights[task])) for task in readings)
     return Combination(tuple(scores), fitted)
 
@@ -215,18 +211,10 @@ def _reading(task: str, rows: Sequence[Row]) -> list[Callable[[float], float]]:
 
 
 @cache
-def released_weights() -> Mapping[str, tuple[str, Mapping[str, float]]]:
-    """`ensemble_weights.csv`: the family and, by task, the weights of the systems they combine."""
-    folder = resources.files("stereometer.wings.relations.ensemble")
-    text = folder.joinpath("ensemble_weights.csv").read_text("utf-8")
-    return {
-        row["system"]: (row["family"], {task: float(row[task]) for task in TASKS})
-        for row in csv.DictReader(text.splitlines())
-    }
-
-
 def weights_for(name: str, family: str) -> Mapping[str, float] | None:
     """By task, of a system that the authors name, else of its family; None if neither is known."""
-    table = released_weights()
-    known = (weights for of, weights in table.values() if of == family)
-    return table[name][1] if name in table else next(known, None)
+    folder = resources.files("stereometer.wings.relations.ensemble")
+    rows = list(csv.DictReader((folder / "ensemble_weights.csv").read_text("utf-8").splitlines()))
+    named = [row for row in rows if row["system"] == name]
+    row = next(iter(named or (row for row in rows if row["family"] == family)), None)
+    return {task: float(row[task]) for task in TASKS} if row else None
