@@ -1,7 +1,5 @@
 """How data get into the user's folder: from a file, or from the public place when asked."""
 
-from __future__ import annotations
-
 import http.client
 import logging
 import shutil
@@ -72,8 +70,8 @@ def add(source: Source, paths: Sequence[Path], anyway: bool = False) -> Arrival:
 
 
 def _check_comes(source: Source) -> None:
-    if source.packaged is not None or not source.card.files:
-        is_own = source.packaged is None
+    is_own = source.packaged is None
+    if not is_own or not source.card.files:
         whence = "stands for files of your own" if is_own else "ships with the package"
         raise UsageError(
             f"{source.name} {whence}. There is nothing to fetch or to add. Use "
@@ -156,22 +154,16 @@ def pull(source: Source, urls: Sequence[str] = (), announce: Announce = LOG.info
 def _pulled(source: Source, urls: Sequence[str], announce: Announce) -> Arrival:
     names = [*source.card.files, *map(str, range(len(urls)))]  # a second place may have more files
     with tempfile.TemporaryDirectory(prefix="stereometer-") as folder:
-        files = [
-            _fetch(url, Path(folder) / name, announce)
-            for url, name in zip(urls, names, strict=False)
-        ]
+        places = (Path(folder) / name for name in names)
+        files = [_fetch(url, place, announce) for url, place in zip(urls, places, strict=False)]
         for file, digest in zip(files, source.card.sha256, strict=False):
-            _check_digest(file, digest)
+            # Of what is inside, packed or not; an empty digest is not known.
+            if digest and (actual := digest_of_content(file)) != digest:
+                raise DataError(
+                    f"{file.name} has the sha256 {actual[:16]} instead of {digest[:16]}. It is not "
+                    "the file that the pack was made for, and was not kept. Check the address."
+                )
         return add(source, files)
-
-
-def _check_digest(file: Path, digest: str) -> None:
-    """Of what is inside, packed or not; an empty digest is not known."""
-    if digest and (actual := digest_of_content(file)) != digest:
-        raise DataError(
-            f"{file.name} has the sha256 {actual[:16]} instead of {digest[:16]}. It is not the "
-            "file that the pack was made for, and was not kept. Check the address."
-        )
 
 
 def _fetch(url: str, place: Path, announce: Announce) -> Path:

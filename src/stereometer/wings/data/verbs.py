@@ -1,7 +1,5 @@
 """The verbs of `data`: find, fetch and add data sets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,20 +26,16 @@ class Places(Shown, Document):
     schema: str = "where@1"
 
     def view(self) -> View:
-        absent = "not on this machine"
-        every = self.files.items()
-        return View(
-            parts=tuple(line(f"{name}: {files[0] if files else absent}") for name, files in every)
-        )
+        places = {
+            name: files[0] if files else "not on this machine" for name, files in self.files.items()
+        }
+        return View(parts=tuple(line(f"{name}: {place}") for name, place in places.items()))
 
 
 @verb
 def add(
     name: Annotated[str, "A benchmark."],
-    files: Annotated[
-        Sequence[str | Path],
-        "Its file, its files, or the folder that holds them.",
-    ],
+    files: Annotated[Sequence[str | Path], "Its file, its files, or the folder that holds them."],
     *,
     anyway: Annotated[bool, "Keep it even if it differs from what was released."] = False,
 ) -> Told:

@@ -1,7 +1,5 @@
 """What is installed and ready: versions, data, default models, cache, devices."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -60,18 +58,21 @@ class Installation(Shown, Document):
         yield line(bold="\ndefault models")
         for name, ready in self.models_ready.items():
             yield line(f"  {name}: {'ready' if ready else f'run `stereometer model add {name}`'}")
-        cache = self.cache
-        answers = f"{cache['path']}, {cache['answers']} answers" if "path" in cache else ""
-        yield line(f"\n  {answers or cache['problem']}", bold="\ncache")
+        answers = "{path}, {answers} answers" if "path" in self.cache else "{problem}"
+        yield line(f"\n  {answers.format(**self.cache)}", bold="\ncache")
         yield line(f"\n  {', '.join(self.devices) or 'none: torch is missing'}", bold="\ndevices")
 
 
 def installation() -> Installation:
+    models = {name: catalog.find("model", name) for name in catalog.names("model")}
     return Installation(
         {"python": platform.python_version()}
         | {name: _version(name) for name in ("stereometer", "numpy", "scipy", *PARTS)},
         {name: files[0] if files else None for name, files in where().files.items()},
-        _models(),
+        {
+            name: model.source is not None or (model.folder / "config.json").exists()
+            for name, model in models.items()
+        },
         _cache(),
         devices(),
     )
@@ -82,14 +83,6 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
-
-
-def _models() -> dict[str, bool]:
-    models = {name: catalog.find("model", name) for name in catalog.names("model")}
-    return {
-        name: model.source is not None or (model.folder / "config.json").exists()
-        for name, model in models.items()
-    }
 
 
 def _cache() -> dict[str, Any]:

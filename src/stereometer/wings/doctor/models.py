@@ -1,29 +1,15 @@
 """The verb `doctor`: what is installed, or what a model is and what it makes of three items."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Unpack
 
-from stereometer.core import catalog
+from stereometer.core import catalog, types
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.options import Loading, Option, check_known, verb
 from stereometer.core.runs.measure import bound
 from stereometer.core.runs.open import open_benchmark, open_model
 from stereometer.core.show.view import Paragraph, View, aside, line
-from stereometer.core.types import (
-    Backend,
-    CausalTokens,
-    Item,
-    MaskedTokens,
-    ModelCard,
-    NamesTokens,
-    Request,
-    Scorer,
-    Settings,
-    Skip,
-)
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
 from stereometer.wings.doctor.installation import Installation, installation
@@ -58,7 +44,7 @@ class Sample:
 class Examination(Shown, Document):
     """What a model is, what to beware of, and how it reads and scores three items."""
 
-    card: ModelCard
+    card: types.ModelCard
     warnings: Sequence[str]
     samples: Sequence[Sample]
     schema: str = "doctor@1"
@@ -106,7 +92,7 @@ def doctor(
     if model is None:
         return installation()
     opened = open_model(model, 0, options)
-    if isinstance(opened, Scorer):
+    if isinstance(opened, types.Scorer):
         raise UsageError(
             f"{model} reads the gold labels. There is nothing to examine in it. Name a model."
         )
@@ -115,14 +101,14 @@ def doctor(
     return Examination(opened.card, list(opened.abilities.cautions), samples)
 
 
-def _sample(model: Backend, shape: str, item: Item) -> Sample:
+def _sample(model: types.Backend, shape: str, item: types.Item) -> Sample:
     """An item under the first measure of the starter set that the model can answer."""
     sample = Sample(item.id, None, dict(item.texts))
     for name in catalog.find("benchmark", "starter").measures[shape]:
         try:
-            measure = bound(catalog.find("method", name), model, Settings(), {})
+            measure = bound(catalog.find("method", name), model, types.Settings(), {})
             plan = measure.plan(item)
-        except (ModelError, Skip):
+        except (ModelError, types.Skip):
             continue
         requests = {request.key: request for asked in plan.values() for request in asked}
         answers = dict(model.answer(requests))
@@ -139,15 +125,15 @@ def _sample(model: Backend, shape: str, item: Item) -> Sample:
     return sample
 
 
-def _row(model: Backend, request: Request, row: Mapping[str, Any]) -> list[list[Any]]:
+def _row(model: types.Backend, request: types.Request, row: Mapping[str, Any]) -> list[list[Any]]:
     """Every token with its number, None if it is read and not scored; of a text, the whole."""
     values = next(iter(row.values()))
     match request:
-        case MaskedTokens(ids, steps):
+        case types.MaskedTokens(ids, steps):
             scored = dict(zip((at for _, at in steps), values, strict=True))
-        case CausalTokens(ids, start):
+        case types.CausalTokens(ids, start):
             scored = dict(zip(range(start, len(ids)), values, strict=True))
         case _:
             return [["the text", value] for value in values]
-    name = model.token if isinstance(model, NamesTokens) else str
+    name = model.token if isinstance(model, types.NamesTokens) else str
     return [[name(number), scored.get(at)] for at, number in enumerate(ids)]

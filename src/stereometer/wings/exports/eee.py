@@ -5,8 +5,6 @@ has no such end: its distance from the ideal is written with a direction, and th
 beside it with `metric_parameters: {"ideal": 50}`.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath

@@ -11,8 +11,6 @@ anywhere else. It says what `metadata.measured` says, items used and asked, and 
 result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from inspect import signature
 from pathlib import Path

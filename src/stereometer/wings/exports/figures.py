@@ -4,8 +4,6 @@ Each chart is a Vega-Lite specification (`.vl.json`), its rows (`.csv`) and, whe
 installed, a picture as SVG, PNG and PDF. Each table is a CSV and a Markdown file.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import logging
@@ -192,18 +190,14 @@ def printed(svg: str) -> dict[str, bytes]:
     """The picture as PNG, at twice its size, and as a PDF page of its size, by ending."""
     import vl_convert
 
-    return {
-        "png": vl_convert.svg_to_png(svg, scale=2),
-        "pdf": reproducible(vl_convert.svg_to_pdf(svg)),
-    }
+    pdf = reproducible(vl_convert.svg_to_pdf(svg))
+    return {"png": vl_convert.svg_to_png(svg, scale=2), "pdf": pdf}
 
 
 def page_of(specs: Mapping[str, Spec]) -> str:
     """A page that draws itself."""
-    scripts = "".join(
-        f"<script>{part.text}</script>"
-        for part in (libraries(), script(asset("assets/downloads.js"), DRAW))
-    )
+    parts = libraries(), script(asset("assets/downloads.js"), DRAW)
+    scripts = "".join(f"<script>{part.text}</script>" for part in parts)
     data = f'<script id="specs" type="application/json">{safe_json(specs)}</script>'
     style = f"<style>{asset('assets/report.css')}</style>"
     return f'<!doctype html><meta charset="utf-8">{style}<body>{data}{scripts}</body>'

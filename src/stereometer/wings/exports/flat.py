@@ -1,7 +1,5 @@
 """`csv`: one table, a row for each estimate; `metrics`: for trackers, a record of each run."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from dataclasses import fields

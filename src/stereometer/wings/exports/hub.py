@@ -4,8 +4,6 @@
 the top of its scale goes there. `model-index.yaml` is the block for the head of a README.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -109,9 +107,6 @@ def _metrics(row: Estimate) -> Iterator[dict[str, Any]]:
     rounded = {key: None if end is None else round(end, DIGITS) for key, end in ends.items()}
     value, args = round(number.value, DIGITS), rounded | metadata.details(row)
     yield {"type": kind, "value": value, "name": name, "args": args}
-
-
-# -------------------------------------------------------------------------------------------- YAML
 
 
 def _yaml(path: Path, value: object) -> Path:

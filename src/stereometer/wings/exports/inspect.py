@@ -4,8 +4,6 @@ The first metric of a log is its headline: icat, or the first number that may be
 has what `read_eval_log`, the reading of headers and `bundle_log_dir` ask for (inspect_ai 0.3.285).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any

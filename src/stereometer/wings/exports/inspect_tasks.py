@@ -5,8 +5,6 @@
 is Inspect's. Nothing else may import this module: it needs inspect_ai.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ The harness knows causal models and sums of log-probabilities of whole texts. Th
 a next-sentence head, so those items are left out.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections import Counter

@@ -4,8 +4,6 @@
 intervals and the rules for ties and coverage are those of `stereometer run`, not a copy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

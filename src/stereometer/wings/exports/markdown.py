@@ -1,7 +1,5 @@
 """Views as Markdown. Texts of others stand where they are put, and mean nothing there."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """What is said of every result and estimate wherever a format has room for text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime
 

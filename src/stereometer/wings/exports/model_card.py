@@ -1,7 +1,5 @@
 """`model-card`: Markdown to paste into a model card, with one table and one picture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path

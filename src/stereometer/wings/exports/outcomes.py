@@ -1,7 +1,5 @@
 """What a gate says, for the programs that watch a build: one file per format."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 

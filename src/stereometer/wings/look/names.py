@@ -1,7 +1,5 @@
 """The verb `names`: everything that has one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The verb `published`: values that papers printed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The verb `show`: a benchmark's card and statistics, or stored runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

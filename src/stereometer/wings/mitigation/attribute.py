@@ -1,7 +1,5 @@
 """An attribute that a mitigation is about: classes, and words that differ by class alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What a mitigation says of itself: in its file, in an exported folder, and in results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

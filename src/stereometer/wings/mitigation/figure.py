@@ -1,7 +1,5 @@
 """Before and after a mitigation: arrows on the plane of lms and ss, and changes by domain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -28,26 +26,24 @@ CHANGES = "Changes of the distance from 50, with intervals: to the left is neare
 
 def mitigation(group: Group, judged: Sequence[Mitigated]) -> Figure:
     """Of systems of the group that are mitigations of others there."""
-    said = [part for each in judged for part in _sentences(each)]
+    lead, tables = [LEAD], list[Table]()
+    for each in judged:
+        reached = f"{show.headline(each)} ({show.about(each)}). {' '.join(show.reached(each))}"
+        lead += [reached, " ".join(show.cost(each))]
+        of = f"{each.before} → {each.after}"
+        leaks = f"{of}, by whether items have a word of the lists"
+        tables.append(replace(show.effects(each), caption=f"{of}, by domain", foot=show.LEGEND))
+        tables.append(replace(show.leaks(each), caption=leaks))
     alone = [each.after for each in judged if not each.control]
-    charts = (*_planes(group, judged), _changes(group, judged))
     return Figure(
         f"{group.id}-mitigation",
         "Before and after mitigation",
-        (LEAD, *said),
-        charts,
-        tuple(table for each in judged for table in _tables(each)),
+        tuple(lead),
+        (*_planes(group, judged), _changes(group, judged)),
+        tuple(tables),
         legend=group.legend,
         caution=f"No control was measured for {numbers.listed(alone)}." if alone else "",
     )
-
-
-def _sentences(judged: Mitigated) -> Iterator[str]:
-    yield f"{show.headline(judged)} ({show.about(judged)}). {' '.join(show.reached(judged))}"
-    yield " ".join(show.cost(judged))
-
-
-# --------------------------------------------------------------------------------------- the plane
 
 
 def _planes(group: Group, judged: Sequence[Mitigated]) -> Iterator[Chart]:
@@ -77,21 +73,13 @@ def _description(where: str, moves: Sequence[Move]) -> str:
     return f"Arrows from before to after on the plane of lms and ss (upwards), {where}. {said}."
 
 
-# ------------------------------------------------------------------------------------- the changes
-
-
 def _changes(group: Group, judged: Sequence[Mitigated]) -> Chart:
     systems = {system.label: system for system in group.systems}
     blocks = [
         Block(f"{each.before} → {each.after}", list(_lines(each, systems))) for each in judged
     ]
-    bounds = [
-        abs(bound)
-        for block in blocks
-        for line in block.lines
-        for _, row in line.marks
-        for bound in (row.low or 0.0, row.high or 0.0)
-    ]
+    rows = [row for block in blocks for line in block.lines for _, row in line.marks]
+    bounds = [abs(bound or 0.0) for row in rows for bound in (row.low, row.high)]
     half = outwards(bounds, 2, 4)
     sides = [(-half, "← nearer to 50", "left"), (half, "farther →", "right")]
     axis = Axis("change of the distance from 50, points", (-half, half), [0.0], sides)
@@ -114,9 +102,3 @@ def _line(label: str, effect: Effect, closeness: Closeness, system: System, note
     row = Estimate(effect.name, effect.slice, *change, effect.n, effect.asked, 0, None)
     tip = f"{system.label}, {label}\n{numbers.signed_interval(*change)}"
     return Line(label, [(system, row)], note, sure(closeness.closer != "neither"), tip)
-
-
-def _tables(each: Mitigated) -> Iterator[Table]:
-    of = f"{each.before} → {each.after}"
-    yield replace(show.effects(each), caption=f"{of}, by domain", foot=show.LEGEND)
-    yield replace(show.leaks(each), caption=f"{of}, by whether items have a word of the lists")

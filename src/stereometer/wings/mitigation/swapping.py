@@ -5,8 +5,6 @@ text itself: where it would not (`gave him flowers`, whose `her` would be read a
 flowers`), there is no counterfactual, and who asks leaves the text out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -70,8 +68,6 @@ class Swaps:
             entries.setdefault(first, []).append((entry, whole))
         return entries
 
-    # --------------------------------------------------------------------------------- reading
-
     def spots(self, text: str) -> Iterator[Spot]:
         """The list words of a text, in order."""
         end, names = 0, self.attribute.classes
@@ -94,8 +90,6 @@ class Swaps:
         if len(classes) != 1 or (held_out is not None and kinds != {held_out}):
             return None
         return classes.pop()
-
-    # -------------------------------------------------------------------------------- swapping
 
     def versions(self, text: str) -> dict[str, str] | None:
         """A labelled text for every class, its own among them; nothing where one is missing."""

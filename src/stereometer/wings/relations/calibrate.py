@@ -1,7 +1,5 @@
 """How far forced choice can be trusted: both readings of a model, compared item by item."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

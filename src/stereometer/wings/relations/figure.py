@@ -1,7 +1,5 @@
 """Across at least three systems: does ss rise with lms, and either with a model's size?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10

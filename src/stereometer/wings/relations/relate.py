@@ -1,7 +1,5 @@
 """Is a stronger language model a more stereotyped one? (Nadeem et al. 2021, section 7)"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import factorial
@@ -345,9 +343,6 @@ def _too_few(row: Correlation, adjusted: float) -> str | None:
         return None
     noun = "systems" if count == row.n else "families of systems"
     return f"undecided: with {count} {noun} p cannot fall below {adjusted:.2g}"
-
-
-# --------------------------------------------------------------------------------- in the report
 
 
 class Relations(Addendum):

@@ -1,13 +1,11 @@
 """The rows of a file of answers, on disk while they are read: a file may have millions."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any, overload
+from typing import overload
 from weakref import finalize
 
 from stereometer.kinds.comments.items import Comment
@@ -94,16 +92,12 @@ class AnswerRows:
             " and questions.asked = kinds.asked and questions.number = kinds.number"
             " order by questions.id, rows.at"
         )
-        for _, part in groupby(rows, key=itemgetter(0)):
-            yield self._question(list(part))
-
-    def _question(self, rows: Sequence[tuple[Any, ...]]) -> AnsweredQuestion:
-        _, comment, category, number, *_ = rows[0]
-        by_gold: dict[str, list[Row]] = {}
-        for row in rows:
-            texts = dict(zip(self.columns, _texts(row[5:]), strict=True))
-            by_gold.setdefault(row[4], []).append(texts)
-        return AnsweredQuestion(f"text-{comment}", texts["comment"], category, number, by_gold)
+        for (_, comment, category, number), part in groupby(rows, key=itemgetter(0, 1, 2, 3)):
+            by_gold: dict[str, list[Row]] = {}
+            for row in part:
+                texts = dict(zip(self.columns, _texts(row[5:]), strict=True))
+                by_gold.setdefault(row[4], []).append(texts)
+            yield AnsweredQuestion(f"text-{comment}", texts["comment"], category, number, by_gold)
 
 
 class AnsweredComments(Sequence[Comment]):

@@ -1,10 +1,9 @@
 """Answers about comments that were collected elsewhere: rows, what labels mean, and scores."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 
 from stereometer.core.errors import DataError
@@ -38,9 +37,7 @@ def uneven(counts: Mapping[int, int], questions: int) -> Iterator[str]:
         )
 
 
-def labels_in(
-    rows: Iterable[Mapping[str, str]], setting: Setting, neither: str
-) -> Mapping[str, str]:
+def labels_in(rows: Iterable[Row], setting: Setting, neither: str) -> Mapping[str, str]:
     """Where all categories are asked about, the labels of a file, each as it is first written."""
     none = {plain_name(word) for word in (*NONE, neither)}
     spelt: dict[str, str] = {}
@@ -101,27 +98,19 @@ class Golds:
 
     def single(self, label: str, category: str) -> str:
         """The category asked about, or not; a known other category is not."""
-        asked = {plain_name(name): self.category(name) for name in self.named if name.strip()} | {
-            plain_name(category): category
-        }
-        names = asked | (dict(self.known) if category in self.words.values() else {})
-        golds = {
-            name: category if word == category else f"not-{category}"
-            for name, word in names.items()
-        }
-        denials = (*NO, f"not {category}", f"non {category}", *self.none)
-        plain = dict.fromkeys(YES, category)
-        plain |= dict.fromkeys(map(plain_name, denials), f"not-{category}")
-        return self._one_of(label, plain | golds)
+        names = {plain_name(name): self.category(name) for name in self.named if name.strip()}
+        names[plain_name(category)] = category
+        names |= self.known if category in self.words.values() else {}
+        denials = (*NO, f"not {category}", f"non {category}", *NONE, self.neither)
+        golds = dict.fromkeys(YES, category)
+        golds |= dict.fromkeys(map(plain_name, denials), f"not-{category}")
+        for name, word in names.items():
+            golds[name] = category if word == category else f"not-{category}"
+        return self._one_of(label, golds)
 
     def mixed(self, label: str) -> str:
-        return self._one_of(
-            label, {plain_name(word): NEITHER for word in self.none} | dict(self.known)
-        )
-
-    @property
-    def none(self) -> tuple[str, ...]:
-        return *NONE, self.neither
+        none = dict.fromkeys(map(plain_name, (*NONE, self.neither)), NEITHER)
+        return self._one_of(label, {**none, **self.known})
 
     def _one_of(self, label: str, golds: Mapping[str, str]) -> str:
         if plain_name(label) not in golds:
@@ -172,13 +161,17 @@ def asked_in(rows: AnswerRows, golds: Golds) -> Iterator[tuple[Question, Turns]]
 
 
 def scored_rows(rows: AnswerRows, measure: Recognition, golds: Golds) -> Iterator[Score]:
-    reader = AnswerReader(measure.setting, measure.variant)
     for question, turns in asked_in(rows, golds):
-        words = _words(measure, question, golds)
-        answers = [
-            {**reader.read_text(row["answer"], words), "repeat": str(at)} for at, row in turns
-        ]
-        yield scored(question, answers)
+        yield _score(question, turns, measure, golds)
+
+
+def _score(question: Question, turns: Turns, measure: Recognition, golds: Golds) -> Score:
+    words = dict(measure.prompts.words(question))
+    if NEITHER in words:  # also by the file's own word
+        words[NEITHER] = golds.neither
+    reader = AnswerReader(measure.setting, measure.variant)
+    read = ((str(at), reader.read_text(row["answer"], words)) for at, row in turns)
+    return scored(question, [{**reading, "repeat": at} for at, reading in read])
 
 
 EDITED, UNEDITED = "edited", "unedited"
@@ -186,13 +179,12 @@ EDITED, UNEDITED = "edited", "unedited"
 
 def misspelt_rows(rows: Iterable[Row], measure: Recognition, golds: Golds) -> Iterator[Score]:
     """Comments as they were and with edits; a copy that is there twice says nothing."""
-    reader = AnswerReader(measure.setting, measure.variant)
     seen: dict[tuple[str, str], list[str]] = {}
-    for row in sorted(rows, key=lambda row: _status(row["status"], golds.path) == EDITED):
+    known = ((_is_edited(row["status"], golds.path), row) for row in rows)
+    for edited, row in sorted(known, key=itemgetter(0)):
         category, original = golds.category(row["category"]), row["original"]
         gold = golds.single(row["label"], category)
         copies = seen.setdefault((category, original), [])
-        edited = _status(row["status"], golds.path) == EDITED
         if row["comment"] in copies:
             continue
         if edited != bool(copies):
@@ -209,23 +201,16 @@ def misspelt_rows(rows: Iterable[Row], measure: Recognition, golds: Golds) -> It
             edit=f"copy {len(copies) - 1}" if edited else "",
             text=row["comment"],
         )
-        reading = reader.read_text(row["answer"], _words(measure, question, golds))
-        yield scored(question, [{**reading, "repeat": "0"}])
+        yield _score(question, [(0, row)], measure, golds)
 
 
-def _status(text: str, path: Path) -> str:
+def _is_edited(text: str, path: Path) -> bool:
     status = text.strip().lower()
     if status not in (EDITED, UNEDITED):
         raise DataError(
             f"{path} has the status '{text[:40]}'. It is {EDITED} or {UNEDITED}. Fix the rows."
         )
-    return status
-
-
-def _words(measure: Recognition, question: Question, golds: Golds) -> Mapping[str, str]:
-    """What stands for each label in an answer: for none of them also the file's own word."""
-    words = dict(measure.prompts.words(question))
-    return words | {NEITHER: golds.neither} if NEITHER in words else words
+    return status == EDITED
 
 
 def _check_golds(golds: Collection[str], path: Path) -> None:
@@ -248,9 +233,7 @@ def _number(text: str) -> str:
         ) from None
 
 
-def _in_turn(
-    rows: Sequence[Mapping[str, str]], order: Mapping[str, int], path: Path
-) -> list[tuple[int, Mapping[str, str]]]:
+def _in_turn(rows: Sequence[Row], order: Mapping[str, int], path: Path) -> Turns:
     """The answers to one question with their repeats; without those, in the order of the file."""
     if not all(row["repeat"] for row in rows):
         return list(enumerate(rows))
@@ -259,4 +242,4 @@ def _in_turn(
             f"{path} has the same repeat of a question twice. It is not clear which answer counts. "
             "Leave out one, or name another column."
         )
-    return sorted(((order[row["repeat"]], row) for row in rows), key=lambda turn: turn[0])
+    return sorted(((order[row["repeat"]], row) for row in rows), key=itemgetter(0))

@@ -4,8 +4,6 @@ What each file says of an item differs, but all need the id of the item and a nu
 candidates. The result is named after the harness: these are its numbers, not those of our methods.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,8 @@ from stereometer.wings.replay.replay import SCORED, Replayed, add, read_pair_row
 
 Values = tuple[str, Mapping[str, Any], str]
 """Of one item: its id, numbers by candidate, and where they stand."""
+LmEvalRow = tuple[int, Mapping[str, Any], list[float]]
+"""A line's number, its document and its sums."""
 
 
 def read_harness(path: Path, harness: str, name: str | None = None) -> Replayed:
@@ -28,33 +28,27 @@ def read_harness(path: Path, harness: str, name: str | None = None) -> Replayed:
 def _lm_eval(path: Path, name: str | None) -> Replayed:
     """`samples_TASK_TIME.jsonl`: sums of log-probabilities, in the order of the document's
     `candidates`, or of sent_more and sent_less."""
-    rows = list(read_jsonl(path))
-    if rows and "sent_more" in _doc(rows[0][1], f"{path}, line {rows[0][0]}"):
-        return read_pair_rows(path, _lm_eval_pairs(path, rows), name, "lm-eval-sum@1")
+    rows = [(line, *_doc(row, f"{path}, line {line}")) for line, row in read_jsonl(path)]
+    if rows and "sent_more" in rows[0][1]:
+        return read_pair_rows(path, map(_pair_row, rows), name, "lm-eval-sum@1")
     return _join(path, name, _lm_eval_items(path, rows), "lm-eval-sum@1")
 
 
-def _doc(row: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-    doc = row.get("doc")
-    if not isinstance(doc, dict) or not isinstance(row.get("filtered_resps"), list):
+def _doc(row: Mapping[str, Any], where: str) -> tuple[Mapping[str, Any], list[float]]:
+    """The document and its sums: lm-eval writes the number and whether it was greedy, both as
+    text."""
+    doc, pairs = row.get("doc"), row.get("filtered_resps")
+    if not isinstance(doc, dict) or not isinstance(pairs, list):
         raise DataError(
             f"{where} has no doc and filtered_resps. It is not a line of lm-eval's samples. Name "
             "the samples_*.jsonl file that --log_samples writes."
         )
-    return doc
+    return doc, [finite(pair[0] if isinstance(pair, list) else pair, where) for pair in pairs]
 
 
-def _sums(row: Mapping[str, Any], where: str) -> list[float]:
-    """lm-eval writes the number and whether it was greedy, both as text."""
-    pairs = row["filtered_resps"]
-    return [finite(pair[0] if isinstance(pair, list) else pair, where) for pair in pairs]
-
-
-def _lm_eval_items(path: Path, rows: list[tuple[int, dict[str, Any]]]) -> Iterator[Values]:
-    for line, row in rows:
-        where = f"{path}, line {line}"
-        doc, sums = _doc(row, where), _sums(row, where)
-        names = doc.get("candidates")
+def _lm_eval_items(path: Path, rows: list[LmEvalRow]) -> Iterator[Values]:
+    for line, doc, sums in rows:
+        where, names = f"{path}, line {line}", doc.get("candidates")
         if not isinstance(names, list) or len(names) != len(sums):
             raise DataError(
                 f"{where}: the doc does not name the candidates of its {len(sums)} numbers. They "
@@ -63,14 +57,10 @@ def _lm_eval_items(path: Path, rows: list[tuple[int, dict[str, Any]]]) -> Iterat
         yield str(doc.get("id", "")), dict(zip(map(str, names), sums, strict=True)), where
 
 
-def _lm_eval_pairs(
-    path: Path, rows: list[tuple[int, dict[str, Any]]]
-) -> Iterator[tuple[int, dict[str, str]]]:
-    for line, row in rows:
-        where = f"{path}, line {line}"
-        doc, sums = _doc(row, where), _sums(row, where)
-        scores = dict(zip(("sent_more_score", "sent_less_score"), map(repr, sums), strict=False))
-        yield line, {key: str(value) for key, value in doc.items()} | scores
+def _pair_row(row: LmEvalRow) -> tuple[int, dict[str, str]]:
+    line, doc, sums = row
+    scores = dict(zip(("sent_more_score", "sent_less_score"), map(repr, sums), strict=False))
+    return line, {key: str(value) for key, value in doc.items()} | scores
 
 
 def _inspect(path: Path, name: str | None) -> Replayed:

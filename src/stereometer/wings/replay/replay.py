@@ -4,11 +4,10 @@ Three formats: StereoSet's predictions (`{"intrasentence": [{"id", "score"}], ..
 the CrowS-Pairs script writes, and JSONL of log-probabilities.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import log
 from pathlib import Path
@@ -64,11 +63,9 @@ class Replayed:
             }
             known = {name: value for name, value in found.items() if value is not None}
             # The published code compares whatever scores there are: equal ones count as a draw.
-            skipped = (None if variant == "paper" else item.unscorable) or (
-                None if len(known) == len(found) else NO_SCORE
-            )
-            values = {} if skipped else known
-            silent = skipped == NO_SCORE
+            skipped = None if variant == "paper" else item.unscorable
+            skipped = skipped or (None if len(known) == len(found) else NO_SCORE)
+            values, silent = {} if skipped else known, skipped == NO_SCORE
             yield Score(item.id, item.slices, values, skipped, item.texts, unanswered=silent)
 
     def _value(self, ids: Sequence[str], slices: Slice, variant: Variant) -> float | None:
@@ -146,27 +143,22 @@ def _by_text(replayed: Replayed, items: Sequence[Any]) -> Replayed:
 def read_replay(path: Path, name: str | None = None, layout: Layout = PLAIN) -> Replayed:
     """The content shows the format, whatever the file's name."""
     text = read_text(path, layout.encoding)
-    if not text.lstrip().startswith(("{", "[")):
+    start = text.lstrip()
+    if not start.startswith(("{", "[")):
         layout.check((*PAIR_COLUMNS, *MORE_COLUMNS), "A table of scores")
         # The CSV of the CrowS-Pairs script, comma or semicolon, which carries the pairs as well as
         # their scores.
         rows = read_table(path, PAIR_COLUMNS, "Name yours with --column.", layout)
         return read_pair_rows(path, rows, name, "replay@1")
-    first = text.lstrip().split("\n", 1)[0]
-    if _is_line(first, layout.columns.get("id", "id")):
+    line: Any = None
+    with suppress(DataError):
+        line = parse_json(start.partition("\n")[0], "")
+    # One whole object with an id on the first line: JSONL.
+    if isinstance(line, dict) and layout.columns.get("id", "id") in line:
         layout.check(("id", *SCORED), "A file of scores")
         return _jsonl(path, name, layout)
     layout.check((), "A JSON file")
     return _predictions(path, parse_json(text, str(path)), name)
-
-
-def _is_line(first: str, id_: str) -> bool:
-    """One whole object with an id on the first line: JSONL."""
-    try:
-        value = parse_json(first, "")
-    except DataError:
-        return False
-    return isinstance(value, dict) and id_ in value
 
 
 def system_name(path: Path) -> str:

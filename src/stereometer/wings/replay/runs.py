@@ -1,7 +1,5 @@
 """Measuring from scores, or reading answers, that were made elsewhere."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -68,9 +66,8 @@ def replay_job(
     name = _measure_name(measure, shape) if measure else f"{shape}-{scores.method}"
     method = catalog.find("method", measure) if measure else None
     settings = with_ties(settings, REPLAYED, method)
-    measurement = Measurement(
-        *(loaded, items, name, scores.card, REPLAYED, settings, limit, notes), of=len(whole)
-    )
+    about = (loaded, items, name, scores.card, REPLAYED, settings, limit, notes)
+    measurement = Measurement(*about, of=len(whole))
     return measurement.job(catalog.shape(shape), lambda: scores.scores(items, settings.variant))
 
 
@@ -150,10 +147,8 @@ def answers_job(
         )
     measure = Recognition(setting, settings.variant)
     named = () if setting.mixed else tuple(row["category"] for row in rows.distinct("category"))
-    labels = rows.distinct("label")
-    golds = answers.Golds(
-        path, words or known or answers.labels_in(labels, setting, neither), named, neither, nouns
-    )
+    words = words or known or answers.labels_in(rows.distinct("label"), setting, neither)
+    golds = answers.Golds(path, words, named, neither, nouns)
     read = _read_misspelt if setting is MISSPELLING else _read_sorted
     comments, source, counts, questions = read(rows, measure, golds)
     notes = (

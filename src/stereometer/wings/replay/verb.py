@@ -1,7 +1,5 @@
 """The verb `replay`: measure from scores, or read answers, that were made elsewhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -2,11 +2,9 @@
 other questions beside it, and two models under the readings of both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 
@@ -48,10 +46,8 @@ from stereometer.wings.sweep.wordings import Cells, over_wordings
 
 LARGEST = "largest t over readings"
 QUESTIONS = "Holm over questions"
-TESTS = {
-    JOINT: "the median t of all readings, labels of whole units swapped",
-    SHARE: "the share of significant readings, labels of whole units swapped",
-}
+OF_MEDIAN = "the median t of all readings, labels of whole units swapped"
+OF_SHARE = "the share of significant readings, labels of whole units swapped"
 
 
 def curve(asked: PartQuestion) -> list[Estimate]:
@@ -59,8 +55,10 @@ def curve(asked: PartQuestion) -> list[Estimate]:
     readings = asked.readings
     rows = [counted(asked, reading) for reading in readings]
     known = [at for at, row in enumerate(rows) if row.value is not None]
+    # Counts readings instead of items; it has no interval but their range.
+    empty = Estimate(JOINT, asked.slice, None, None, None, len(known), len(rows), 0, None)
     if not known:
-        return [*rows, _together(asked, JOINT, rows, [], why="no reading has a score")]
+        return [*rows, replace(empty, why="no reading has a score")]
     joint = _joint(asked, [readings[at] for at in known])
     for place, at in enumerate(known):
         p = float(joint.p_adjusted[place])
@@ -70,9 +68,10 @@ def curve(asked: PartQuestion) -> list[Estimate]:
         rows[at] = replace(tested, verdict=says, beyond_noise=beyond)
     scored = [rows[at] for at in known]
     by_unit, weights = together([asked.clusters(readings[at], PERCENT) for at in known])
-    median = float(np.median([row.value for row in scored if row.value is not None]))
-    middle = _together(asked, JOINT, rows, scored, value=median, p=joint.p_median, ideal=NULL_VALUE)
-    share = _together(asked, SHARE, rows, scored, value=100 * joint.share, p=joint.p_share)
+    values = [row.value for row in scored if row.value is not None]
+    middle = replace(empty, value=float(np.median(values)), p=joint.p_median, test=OF_MEDIAN)
+    middle = replace(middle, ideal=NULL_VALUE, least=min(values), most=max(values))
+    share = replace(empty, name=SHARE, value=100 * joint.share, p=joint.p_share, test=OF_SHARE)
     if asked.is_worded:
         cells = Cells(asked, rows, dict(zip(known, by_unit, strict=True)), weights)
         return [*rows, over_wordings(middle, cells), share, *cells.rows]
@@ -85,24 +84,6 @@ def _joint(asked: PartQuestion, readings: Sequence[WayReading]) -> Joint:
     there = (sizes > 0).any(axis=1)
     rng = generator(settings.seed, asked.slice, "joint")
     return joint_test(sums[there], sizes[there], settings.resamples, rng, settings.level)
-
-
-def _together(
-    asked: PartQuestion,
-    name: str,
-    rows: Sequence[Estimate],
-    scored: Sequence[Estimate],
-    value: float | None = None,
-    p: float | None = None,
-    ideal: float | None = None,
-    why: str | None = None,
-) -> Estimate:
-    """An estimate that counts readings instead of items; it has no interval but their range."""
-    values = [row.value for row in scored if row.value is not None]
-    ends = (min(values), max(values)) if values and name == JOINT else (None, None)
-    empty = Estimate(name, asked.slice, value, None, None, len(scored), len(rows), 0, ideal)
-    test = None if p is None else TESTS[name]
-    return replace(empty, p=p, test=test, why=why, least=ends[0], most=ends[1])
 
 
 # ---------------------------------------------------------------------------------------- choices
@@ -163,20 +144,14 @@ def concluded(rows: Sequence[Estimate], settings: Settings) -> list[Estimate]:
 
 def across(asked: Sequence[PartQuestion]) -> Iterator[Estimate]:
     """Every two questions of a part by their first ways that have a score."""
-    first = [(each, way) for each in asked if (way := _first(each)) is not None]
+    first: list[tuple[PartQuestion, Way]] = []
+    for each in asked:
+        readings = (WayReading(way, each.part.averagings[0], ALL_ITEMS) for way in each.ways)
+        scored = (one.way for one in readings if counted(each, one).value is not None)
+        first += [(each, way) for way in islice(scored, 1)]
     for (one, left), (other, right) in combinations(first, 2):
         if one.part is other.part:
             yield from _contrast(one, left, other, right)
-
-
-def _first(asked: PartQuestion) -> Way | None:
-    averaging = asked.part.averagings[0]
-    scored = (
-        way
-        for way in asked.ways
-        if counted(asked, WayReading(way, averaging, ALL_ITEMS)).value is not None
-    )
-    return next(scored, None)
 
 
 def _contrast(one: PartQuestion, left: Way, other: PartQuestion, right: Way) -> Iterator[Estimate]:

@@ -1,7 +1,5 @@
 """One model's runs on the items of one shape, as a job: what they say together."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -62,10 +60,11 @@ class Gathered:
             score = run.by_item.get(first.item)
             if score is not None and score.skipped is None:
                 sides[run.way.id] = float(self.shape.side(score, run.way.variant))
-        clean = float(first.item not in self.faulty)
-        skipped = None if sides else UNANSWERED
-        derived = {CLEAN: clean}
-        return Score(first.item, first.slices, sides, skipped, derived=derived, copy=copy)
+        skipped, clean = (
+            None if sides else UNANSWERED,
+            {CLEAN: float(first.item not in self.faulty)},
+        )
+        return Score(first.item, first.slices, sides, skipped, derived=clean, copy=copy)
 
     @cached_property
     def asked(self) -> list[PartQuestion]:
@@ -78,15 +77,10 @@ class Gathered:
         runs = self._distinct(part)
         for question in dict.fromkeys(run.question for run in runs):
             mine = [run for run in runs if run.question == question]
-            withheld = {run.way.id: run.withheld(part.name) for run in mine}
-            yield PartQuestion(
-                question,
-                part,
-                [run.way for run in mine],
-                self.settings,
-                {way: why for way, why in withheld.items() if why},
-                {run.way.id: run.stored.ties for run in mine},
-            )
+            withheld = {run.way.id: why for run in mine if (why := run.withheld(part.name))}
+            ties = {run.way.id: run.stored.ties for run in mine}
+            ways = [run.way for run in mine]
+            yield PartQuestion(question, part, ways, self.settings, withheld, ties)
 
     def _distinct(self, part: SweptPart) -> list[RunOfWay]:
         """The runs that answer the part, each set of numbers once. Of a question in words every
@@ -117,8 +111,6 @@ class Gathered:
                         f"{twin.way.id}: one reading, counted once."
                     )
 
-    # -------------------------------------------------------------------------------------- the job
-
     @property
     def is_single(self) -> bool:
         """Whether no question has readings to set beside each other."""
@@ -132,15 +124,8 @@ class Gathered:
             )
         drawn = [] if self.limit is None else [f"limit{self.limit}"]
         name = store.folder_name(self.benchmark.name, self.model, self.shape.name, SWEEP, *drawn)
-        return Job(
-            plan=self.plan,
-            kind=SWEEP,
-            source=lambda: self.scores,
-            summarize=self.summarize,
-            describe=self.describe,
-            items=len(self.scores),
-            folder=name,
-        )
+        how = (lambda: self.scores), self.summarize, self.describe
+        return Job(self.plan, SWEEP, *how, items=len(self.scores), folder=name)
 
     @property
     def plan(self) -> dict[str, Any]:

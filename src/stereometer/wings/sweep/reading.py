@@ -4,8 +4,6 @@ A side is 1 where the stereotype is preferred, -1 where its opposite is, 0 for a
 vary together (those of a target term, or of the same texts where there is none) are one unit.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -75,11 +73,6 @@ class SweptPart:
         """One side per item, also of a way in which none was answered."""
         return self.sides.get(way, np.full(self.clean.size, np.nan))
 
-    def answered(self, way: str, items: str) -> Floats:
-        """The sides of the items that were asked and answered."""
-        sides = self.of_way(way)[self.kept(items)]
-        return sides[~np.isnan(sides)]
-
     def clusters(
         self, way: str, averaging: str, items: str, points: Sequence[float] = SIGNED
     ) -> PerUnit:
@@ -105,10 +98,7 @@ def parts_of(shape: Contrast, scores: Iterable[Score]) -> list[SweptPart]:
 
 def _part(shape: Contrast, task: str, scores: Sequence[Score]) -> SweptPart:
     ways = dict.fromkeys(way for score in scores for way in score.values)
-    sides = {
-        way: np.array([score.values.get(way, np.nan) for score in scores], dtype=np.float64)
-        for way in ways
-    }
+    sides = {way: np.array([score.values.get(way, np.nan) for score in scores]) for way in ways}
     clean = np.array([bool(score.derived.get(CLEAN)) for score in scores])
     copied = not any(term(score.slices, shape.unit_by) for score in scores)
     return SweptPart(task, [shape.term(score) for score in scores], clean, sides, copied)
@@ -125,10 +115,6 @@ class WayReading:
     way: Way
     averaging: str
     items: str
-
-    @property
-    def choices(self) -> dict[str, str]:
-        return {**self.way.choices, "averaging": self.averaging, "items": self.items}
 
 
 @dataclass(frozen=True)
@@ -174,8 +160,9 @@ class PartQuestion:
         return self.part.clusters(of.way.id, of.averaging, of.items, points)
 
     def place(self, reading: WayReading) -> Slice:
-        chosen = {name: of for name, of in reading.choices.items() if name not in self.untold}
-        return {**self.slice, "measure": reading.way.measure, **chosen}
+        told = {name: of for name, of in reading.way.choices.items() if name not in self.untold}
+        how = {"averaging": reading.averaging, "items": reading.items}
+        return {**self.slice, "measure": reading.way.measure, **told, **how}
 
     @cached_property
     def untold(self) -> frozenset[str]:
@@ -190,18 +177,14 @@ def counted(asked: PartQuestion, reading: WayReading) -> Estimate:
     """A reading's value and interval, or why it has none; not judged yet."""
     part = asked.part
     asked_items = int(part.kept(reading.items).sum())
-    sides = part.answered(reading.way.id, reading.items)
+    sides = part.of_way(reading.way.id)[part.kept(reading.items)]
+    sides = sides[~np.isnan(sides)]
     missing = Counter({"not answered": asked_items - sides.size})
     coverage, tied = Coverage(asked_items, +missing), int((sides == 0).sum())
     per_unit = asked.clusters(reading, PERCENT)
     units = int((per_unit.sizes > 0).sum())
-    empty = coverage.estimate(
-        READING,
-        asked.place(reading),
-        NULL_VALUE,
-        ties=tied,
-        terms=units if part.has_terms else None,
-    )
+    terms = units if part.has_terms else None
+    empty = coverage.estimate(READING, asked.place(reading), NULL_VALUE, ties=tied, terms=terms)
     why = _shortfall(asked, reading, coverage, tied, units)
     if why is not None:
         return replace(empty, why=why)

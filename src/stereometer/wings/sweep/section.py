@@ -1,7 +1,5 @@
 """One set of items under many readings: specification curves, and what the choices do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from stereometer.core import catalog
@@ -166,20 +164,12 @@ def _across(group: Group) -> Figure:
 
 def _others(group: Group) -> Iterator[Table]:
     """lms and icat under each way of asking, as its own run has them."""
-    rows = [
-        (system, row)
-        for system in group.systems
-        for name in ("lms", "icat")
-        for row in sweep.named(system.result, name)
-    ]
+    cells: list[Row] = []
+    for system in group.systems:
+        for row in (*sweep.named(system.result, "lms"), *sweep.named(system.result, "icat")):
+            way = system.cell, sweep.headed(row), _named(row), row.name
+            cells.append((*way, numbers.value(row), numbers.interval(row), numbers.used(row)))
     heads = ("System", "Question", "way", "metric", "#value", "#interval", "#used of asked")
-    cells: list[Row] = [
-        (
-            *(system.cell, sweep.headed(row), _named(row), row.name),
-            *(numbers.value(row), numbers.interval(row), numbers.used(row)),
-        )
-        for system, row in rows
-    ]
     if cells:
         yield tabled(heads, cells, "lms and icat under each way of asking, all items by term")
 
@@ -189,15 +179,11 @@ def _orders(group: Group) -> Figure:
     swept = [system.run for system in group.systems if system.scores]
     labels = {system.result.model: system.cell for system in group.systems}
     heads = ("First", "Second", "Question", "#readings", "#first nearer", "#surely")
-    cells: list[Row] = [
-        (
-            *(labels[order.first], labels[order.second], order.where, str(order.readings)),
-            *(str(order.first_nearer), str(order.first_surely)),
-            *(str(order.second_nearer), str(order.second_surely)),
-            numbers.share(order.changes / order.readings),
-        )
-        for order in orders(swept, group.settings)
-    ]
+    cells: list[Row] = []
+    for each in orders(swept, group.settings):
+        place = labels[each.first], labels[each.second], each.where, str(each.readings)
+        nearer = each.first_nearer, each.first_surely, each.second_nearer, each.second_surely
+        cells.append((*place, *map(str, nearer), numbers.share(each.changes / each.readings)))
     columns = (*heads, "#second nearer", "#surely", "#order changes in")
     shown = (tabled(columns, cells, "Two systems under the same readings"),) if cells else ()
     return Figure(f"{group.id}-orders", "Does the order of systems hold?", (ORDERED,), tables=shown)

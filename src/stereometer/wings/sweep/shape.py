@@ -1,7 +1,5 @@
 """One set of items under many readings, as a kind of result: the specification curve."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import ClassVar

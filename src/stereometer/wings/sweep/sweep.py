@@ -1,34 +1,15 @@
 """The verb `sweep`: the same items under every admissible reading."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Unpack
 
-from stereometer.core.benchmarks.benchmark import Benchmark as Opened
+from stereometer.core import options
+from stereometer.core.benchmarks.benchmark import Benchmark
 from stereometer.core.errors import UsageError
 from stereometer.core.files import UTF8, read_json
-from stereometer.core.options import (
-    Benchmark,
-    Cache,
-    Column,
-    Coverage,
-    Data,
-    Delta,
-    Encoding,
-    HeadedModelOptions,
-    Limit,
-    Model,
-    Option,
-    Out,
-    Resamples,
-    Seed,
-    check_known,
-    verb,
-)
 from stereometer.core.results_view import results as results_view
 from stereometer.core.runs import store
 from stereometer.core.runs.carry import carry_out
@@ -123,13 +104,13 @@ def _order_table(orders: Sequence[ModelOrder]) -> Table:
     return Table(columns, tuple(rows), "Two models under the same readings", NEARER)
 
 
-@verb
+@options.verb
 def sweep(
-    benchmark: Benchmark,
+    benchmark: options.Benchmark,
     *,
     model: Annotated[
-        Model | list[Model] | None,
-        Option(
+        options.Model | list[options.Model] | None,
+        options.Option(
             "A model, or a pattern for several; may be repeated.",
             words=list[str],
             flags=("--model", "-m"),
@@ -137,7 +118,7 @@ def sweep(
     ] = None,
     runs: Annotated[
         Sequence[Stored],
-        Option(
+        options.Option(
             "A run on these items, or a folder of several, replayed ones too: they are swept as "
             "they are; may be repeated.",
             flags=("--run",),
@@ -152,23 +133,23 @@ def sweep(
         "from words and from probabilities, with a neutral answer and without, as a conversation "
         "and as raw text; with --room also without thinking.",
     ] = False,
-    data: Data = None,
-    limit: Limit = None,
-    out: Out = None,
-    cache: Cache = True,
-    seed: Seed = 0,
-    resamples: Resamples = 10_000,
-    coverage: Coverage = 0.90,
-    delta: Delta = 5.0,
-    column: Column = None,
-    encoding: Encoding = UTF8,
+    data: options.Data = None,
+    limit: options.Limit = None,
+    out: options.Out = None,
+    cache: options.Cache = True,
+    seed: options.Seed = 0,
+    resamples: options.Resamples = 10_000,
+    coverage: options.Coverage = 0.90,
+    delta: options.Delta = 5.0,
+    column: options.Column = None,
+    encoding: options.Encoding = UTF8,
     progress: Watch | bool = True,
     announce: Announce = LOG.warning,
-    **options: Unpack[HeadedModelOptions],
+    **how: Unpack[options.HeadedModelOptions],
 ) -> Sweep:
     """Measure the same items under every admissible reading, and test those of one question
     together; of a dry run, or one part of many, `planned` says what it would ask."""
-    check_known(options, sweep)
+    options.check_known(how, sweep)
     settings = Settings("sound", seed, resamples, coverage=coverage, delta=delta)
     check_limit(limit)
     measures = [measure] if isinstance(measure, str) else measure
@@ -179,15 +160,15 @@ def sweep(
     table.swept_shapes(loaded)
     stored = table.stored_runs(runs, loaded)
     # A model with room to think is also asked without thinking, where that is varied.
-    both = asked and options.get("room") and options.get("thinking", True)
+    both = asked and how.get("room") and how.get("thinking", True)
     told: Sequence[Mapping[str, Any]] = ({}, {"thinking": False}) if both else ({},)
-    with engines_of(options) as engines:
+    with engines_of(how) as engines:
         jobs = (
             job
-            for opened, _, called in opened_in_turn(models, seed, options, engines, told)
+            for opened, _, called in opened_in_turn(models, seed, how, engines, told)
             for job in table.jobs_of(loaded, opened, measures, settings, limit, called, asked)
         )
-        results = carry_out(_once(jobs), engines, options, out, cache, progress, announce)
+        results = carry_out(_once(jobs), engines, how, out, cache, progress, announce)
     if models and not results:
         return Sweep(loaded.name, (), (), Requests(0, 0), (), planned=results)
     return sweep_of(stored, results, loaded, settings, out)
@@ -206,7 +187,7 @@ def _once(jobs: Iterable[Job]) -> Iterator[Job]:
 def sweep_of(
     stored: Sequence[Run],
     finished: Sequence[Result],
-    benchmark: Opened,
+    benchmark: Benchmark,
     settings: Settings,
     out: str | Path | None,
 ) -> Sweep:

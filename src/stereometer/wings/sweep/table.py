@@ -2,8 +2,6 @@
 are wanted of a model, and which of them ask what.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,8 +43,6 @@ class ReadingQuestion:
 
 @dataclass(frozen=True)
 class ReadingTable:
-    """All of it."""
-
     version: str
     question: tuple[ReadingQuestion, ...]
     averaging: Mapping[str, str]
@@ -139,13 +135,11 @@ class RunOfWay:
 
     def withheld(self, part: str) -> str | None:
         """Why the run itself has no score of a part, if it has none."""
-        name = self.shape.leading(self.stored.result).name
-        rows = [row for row in self.stored.result.estimates if row.name == name]
-        for place in ({"task": part}, {}):
-            for row in rows:
-                if row.slice == place:
-                    return None if row.p is not None else row.why or row.verdict
-        return None
+        result = self.stored.result
+        name = self.shape.leading(result).name
+        rows = {tuple(row.slice.items()): row for row in result.estimates if row.name == name}
+        row = rows.get((("task", part),)) or rows.get(())
+        return None if row is None or row.p is not None else row.why or row.verdict
 
 
 # ------------------------------------------------------------------------------------------ models
@@ -259,10 +253,10 @@ def _told_apart(runs: Sequence[RunOfWay]) -> list[RunOfWay]:
 
 
 def _check_drawn(runs: Sequence[Run]) -> None:
-    limits = {run.result.settings["limit"]: run for run in runs}
+    limits = {run.result.settings["limit"]: run.folder for run in runs}
     if len(limits) > 1:
-        first, second = list(limits.values())[:2]
+        first, second, *_ = limits.values()
         raise UsageError(
-            f"{first.folder} and {second.folder} have different limits. Readings are compared on "
-            "the same items. Name runs with the same limit."
+            f"{first} and {second} have different limits. Readings are compared on the same items. "
+            "Name runs with the same limit."
         )

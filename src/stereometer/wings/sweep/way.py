@@ -1,9 +1,8 @@
 """One way of asking a question, and the ways in which a model can be asked in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Self
 
 from stereometer.core.asking.wordings import FIRST, wordings
 from stereometer.core.types import Abilities, Options, Result, Slice, Variant, names
@@ -79,7 +78,7 @@ class Way:
         chosen |= {"form": self.form, "thinking": self.thinking}
         return {name: value for name, value in chosen.items() if value}
 
-    def worded(self, able: Abilities) -> Iterator[Way]:
+    def worded(self, able: Abilities) -> Iterator[Self]:
         """In every wording and every other way in which a model can be asked."""
         thinks = able.room > 0 and able.thinking
         if thinks and self.answer == PROBABILITIES and Options.kind in able.kinds:
@@ -90,7 +89,7 @@ class Way:
                 for each in wordings(self.wordings):
                     yield replace(self, wording=each.id, neutral=neutral, form=form)
 
-    def as_recorded(self, result: Result) -> Way:
+    def as_recorded(self, result: Result) -> Self:
         """As a stored run asked it."""
         said, told = result.measured_by.settings, result.settings
         chat = bool(told.get("chat"))

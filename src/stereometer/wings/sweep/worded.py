@@ -1,7 +1,5 @@
 """What the report shows of a question that was asked in several wordings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 

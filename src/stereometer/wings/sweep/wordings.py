@@ -2,8 +2,6 @@
 of a way of asking, or of two of them, is over wordings as well as over items.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,15 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from stereometer.core.shapes.verdicts import (
-    ALL_ALIKE,
-    NULL_VALUE,
-    OVERALL,
-    PREFERENCE,
-    equivalent,
-    narrower,
-    within_family,
-)
+from stereometer.core.shapes import verdicts
 from stereometer.core.stats.crossed import FEWEST_WORDINGS, Crossed
 from stereometer.core.stats.intervals import Floats
 from stereometer.core.stats.means import StudentMean
@@ -31,6 +21,7 @@ from stereometer.wings.sweep.shape import ANOTHER, ASKED, OVER, SHIFT, SPREAD, T
 
 BOTH = "t over items and wordings"
 DIFFER = "F of the variance between wordings"
+ONE_MORE = "t over wordings, of one more"
 WAYS = "Holm over ways of asking"
 LIKE_BOTH = "items and wordings like these"
 Cell = tuple[str, ...]
@@ -84,8 +75,6 @@ class Cells:
         every = [(cell[0], of) for cell, of in self.scored.items()]
         return self.crossed(every, _shares(every)) if every else None
 
-    # ---------------------------------------------------------------------------------- estimates
-
     @property
     def rows(self) -> list[Estimate]:
         """Of every way of asking, of all of them, and of every choice between them."""
@@ -93,11 +82,11 @@ class Cells:
 
         def says(row: Estimate, p: float) -> Said:
             if row.name == OVER:
-                return PREFERENCE.of(row, p, level, delta)
+                return verdicts.PREFERENCE.of(row, p, level, delta)
             return None, p < 1 - level
 
         every = [*self._ways(), *self._all_ways(), *self._shifts()]
-        return corrected(every, says, _family, known=lambda row: within_family(row, level))
+        return corrected(every, says, _family, known=lambda row: verdicts.within_family(row, level))
 
     def _ways(self) -> Iterator[Estimate]:
         for cell, ats in self.members.items():
@@ -119,7 +108,7 @@ class Cells:
                 for at in ats
             }
             empty = self._empty({}, len(wordings))
-            yield from self._of(empty, self.overall, OVERALL, TURNS)
+            yield from self._of(empty, self.overall, verdicts.OVERALL, TURNS)
 
     def _empty(self, chosen: Slice, asked: int) -> Estimate:
         place = {name: value for name, value in chosen.items() if value}
@@ -132,33 +121,24 @@ class Cells:
         level, mean, spread = self.asked.settings.level, crossed.mean, crossed.spread
         by_wording = crossed.weights @ crossed.values
         place = replace(empty, n=by_wording.size, scope=LIKE_BOTH)
-        near = mean.percent(narrower(level))
+        near = mean.percent(verdicts.narrower(level))
         yield replace(
             _with_ends(place, mean, level),
-            ideal=NULL_VALUE,
+            ideal=verdicts.NULL_VALUE,
             least=float(by_wording.min()),
             most=float(by_wording.max()),
-            equivalent=equivalent(near, self.asked.settings),
+            equivalent=verdicts.equivalent(near, self.asked.settings),
             detectable=mean.detectable(level),
             correction=family,
         )
         low, high = crossed.another(level)
-        how = "t over wordings, of one more"
-        yield replace(
-            place,
-            name=ANOTHER,
-            value=mean.value,
-            low=max(0.0, low),
-            high=min(100.0, high),
-            interval=how,
-        )
+        more = replace(place, name=ANOTHER, value=mean.value, interval=ONE_MORE)
+        yield replace(more, low=max(0.0, low), high=min(100.0, high))
         apart = replace(place, name=SPREAD, value=spread.value, p=spread.p, test=DIFFER)
         if spread.has_noise:
             low, high = spread.interval(level)
             apart = replace(apart, low=low, high=high, interval="chi-squared over wordings")
         yield replace(apart, free=spread.free, correction=of_spread)
-
-    # ------------------------------------------------------------------------------------ choices
 
     def _shifts(self) -> Iterator[Estimate]:
         """Of every choice: the second less the first, between ways that differ in nothing else."""
@@ -183,10 +163,12 @@ class Cells:
         if pairs[0][0][0] != pairs[0][1][0]:
             every = [(cell[0], self.scored[cell]) for pair in pairs for cell in pair]
             return self.crossed(every, {pairs[0][0][0]: -1.0, pairs[0][1][0]: 1.0})
-        both = [
-            (first[0], _less(self.scored[second], self.scored[first])) for first, second in pairs
-        ]
-        enough = [(of, moved) for of, moved in both if len(moved) >= FEWEST_WORDINGS]
+        enough = []
+        for first, second in pairs:
+            before, after = self.scored[first], self.scored[second]
+            moved = {each: after[each] - before[each] for each in before if each in after}
+            if len(moved) >= FEWEST_WORDINGS:
+                enough.append((first[0], moved))
         return self.crossed(enough, _shares(enough)) if enough else None
 
 
@@ -202,16 +184,12 @@ def _shares(every: Sequence[tuple[str, ByWording]]) -> dict[str, float]:
     return {of: count / len(every) for of, count in counts.items()}
 
 
-def _less(second: ByWording, first: ByWording) -> dict[str, Floats]:
-    return {wording: second[wording] - first[wording] for wording in first if wording in second}
-
-
 def _with_ends(
-    empty: Estimate, mean: StudentMean, level: float, null: float = NULL_VALUE
+    empty: Estimate, mean: StudentMean, level: float, null: float = verdicts.NULL_VALUE
 ) -> Estimate:
     known = replace(empty, value=mean.value, p=mean.p(null), test=BOTH, free=mean.free)
     if not mean.has_spread:
-        return replace(known, interval=ALL_ALIKE)
+        return replace(known, interval=verdicts.ALL_ALIKE)
     low, high = mean.percent(level) if null else mean.interval(level)
     return replace(known, low=low, high=high, interval=BOTH)
 
@@ -221,5 +199,5 @@ def over_wordings(joint: Estimate, cells: Cells) -> Estimate:
     overall = cells.overall
     if overall is None or joint.p is None:
         return joint
-    p = max(joint.p, overall.mean.p(NULL_VALUE))
+    p = max(joint.p, overall.mean.p(verdicts.NULL_VALUE))
     return replace(joint, p=p, test=f"{joint.test}; and {BOTH}, the larger p")

@@ -6,14 +6,13 @@ Three forms are read: plain text with blank lines between articles, JSON lines w
 may be gzipped.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 
 from stereometer.core.errors import DataError
@@ -36,16 +35,12 @@ class Article:
     text: str
 
 
-# ----------------------------------------------------------------------------------------- reading
-
-
 def read(path: Path) -> list[Article]:
     """Every article of a file or folder that has any text."""
     files = [path]
     if path.is_dir():
-        files = sorted(
-            file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")
-        )
+        every = (file for file in path.rglob("*") if file.is_file())
+        files = sorted(file for file in every if not file.name.startswith("."))
     articles = [article for file in files for article in _articles(file) if article.text]
     if not articles:
         raise DataError(
@@ -109,9 +104,6 @@ def long_enough(sentence: str) -> bool:
     return len(sentence.split()) >= SHORTEST
 
 
-# --------------------------------------------------------------------------------------- splitting
-
-
 def grouped(articles: Sequence[Article]) -> list[list[Article]]:
     """Articles that share a title, a sentence of a pair or their text, the first ones first."""
     marks = [list(_marks(article)) for article in articles]
@@ -159,9 +151,6 @@ def split(articles: Sequence[Article], held_out: float, seed: int) -> ArticleSpl
     return ArticleSplit(groups[count:], groups[:count])
 
 
-# -------------------------------------------------------------------------------------------- pairs
-
-
 @dataclass(frozen=True)
 class SentencePair:
     first: str
@@ -178,9 +167,7 @@ def sentence_pairs(
     group; both or neither are kept."""
     rng = random.Random(seed)
     texts = [[sentences(article.text) for article in group] for group in groups]
-    pools = [
-        [text for article in group for text in article if long_enough(text)] for group in texts
-    ]
+    pools = [list(filter(long_enough, chain.from_iterable(group))) for group in texts]
     filled = [number for number, pool in enumerate(pools) if pool]
     if len(filled) < 2:
         return []

@@ -1,7 +1,5 @@
 """What trainings share; a trunk trained with its head; and rows kept on disk part by part."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import deepcopy

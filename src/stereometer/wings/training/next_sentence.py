@@ -4,8 +4,6 @@ With a frozen trunk the states are the whole cost: one forward pass over the tex
 part by part beside the head, so that a run that was killed goes on where it was.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -101,9 +99,8 @@ def material(text: Path, recipe: Recipe, backend: LanguageModel) -> fitting.Mate
     parts = articles.split(whole, recipe.held_out, recipe.seed)
     held_out_pairs = max(10, round(recipe.pairs * recipe.held_out))
     training = _label_pairs(sentence_pairs(parts.training, recipe.seed, recipe.pairs), backend)
-    held_out = _label_pairs(
-        sentence_pairs(parts.held_out, recipe.seed + 1, held_out_pairs), backend
-    )
+    others = sentence_pairs(parts.held_out, recipe.seed + 1, held_out_pairs)
+    held_out = _label_pairs(others, backend)
     if len(training.pairs) < 10 or len(held_out.pairs) < 4:
         raise DataError(
             f"{text} gives {len(training.pairs)} pairs to train on and {len(held_out.pairs)} held "

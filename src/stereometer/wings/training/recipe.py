@@ -84,14 +84,10 @@ Made = TypeVar("Made", Recipe, Tuning)
 
 def recipe_for(name: str, changed: Mapping[str, Any]) -> Recipe:
     """Epochs depend on what is trained."""
-    return _change(name, PAPER, Recipe(epochs=2 if changed.get("full") else 20), changed)
+    return changed_from(name, PAPER, Recipe(epochs=2 if changed.get("full") else 20), changed)
 
 
-def tuning_for(name: str, changed: Mapping[str, Any]) -> Tuning:
-    return _change(name, PAPER_TUNING, Tuning(), changed)
-
-
-def _change(name: str, paper: Made, ours: Made, changed: Mapping[str, Any]) -> Made:
+def changed_from(name: str, paper: Made, ours: Made, changed: Mapping[str, Any]) -> Made:
     """A named recipe, or ours, with what a user changed."""
     recipes = {"": ours, "paper": paper}
     if name not in recipes:

@@ -5,8 +5,6 @@ Reviews are a table or JSON lines with `text` and `label`, or a folder of text f
 sentiment:FOLDER` reads it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass
@@ -30,6 +28,12 @@ from stereometer.wings.training.recipe import Tuning, check_new_folder
 LONGEST, BATCH = 256, 32
 """Tokens of a review and reviews of a step, as the paper prints them."""
 LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Review:
+    text: str
+    label: str
 
 
 def train(
@@ -105,14 +109,9 @@ def _classifier(backend: LanguageModel) -> Any:
 
 
 def _inputs(backend: LanguageModel, reviews: Sequence[Review]) -> Any:
-    longest = min(LONGEST, backend.tokens.window)
-    encoded = backend.checkpoint.tokenizer(
-        [review.text for review in reviews],
-        truncation=True,
-        max_length=longest,
-        padding=True,
-        return_tensors="pt",
-    )
+    longest, texts = min(LONGEST, backend.tokens.window), [review.text for review in reviews]
+    how: dict[str, Any] = {"truncation": True, "max_length": longest, "padding": True}
+    encoded = backend.checkpoint.tokenizer(texts, **how, return_tensors="pt")
     return encoded.to(backend.split.device)
 
 
@@ -153,27 +152,17 @@ WORDS = {"0": 0, "neg": 0, "negative": 0, "1": 1, "pos": 1, "positive": 1}
 FEWEST = 20
 
 
-@dataclass(frozen=True)
-class Review:
-    text: str
-    label: str
-
-
 def read(path: Path) -> list[Review]:
-    reviews = _folder(path) if path.is_dir() else _table(path)
+    if path.is_dir():
+        files = [(file, label) for label in LABELS for file in (path / label[:3]).glob("*.txt")]
+        reviews = [Review(read_text(file), label) for file, label in sorted(files)]
+    else:
+        reviews = _table(path)
     if len(reviews) < FEWEST or len({review.label for review in reviews}) < len(LABELS):
         raise DataError(
             f"{path} has {len(reviews)} reviews. {FEWEST} of both labels are needed. Give more."
         )
     return reviews
-
-
-def _folder(path: Path) -> list[Review]:
-    return [
-        Review(read_text(file), label)
-        for label in LABELS
-        for file in sorted((path / label[:3]).glob("*.txt"))
-    ]
 
 
 def _table(path: Path) -> list[Review]:

@@ -111,7 +111,8 @@ def sentiment(
     """Fine-tune a sentiment classifier on reviews; `sentiment:FOLDER` is then a model."""
     check_known(options, sentiment)
     own, loading = _divide(options, recipes.Tuning)
-    tuning, folder = recipes.tuning_for(recipe, own), Path(out)
+    tuning = recipes.changed_from(recipe, recipes.PAPER_TUNING, recipes.Tuning(), own)
+    folder = Path(out)
     backend = recipes.trainable(open_model(model, tuning.seed, loading))
     from stereometer.wings.training.sentiment import train
 

@@ -4,8 +4,6 @@
 from a pickle.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace

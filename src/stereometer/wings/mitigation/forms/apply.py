@@ -1,7 +1,5 @@
 """From `BASE+FILE` to a model that has the mitigation, or an error: never the base unchanged."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -88,11 +86,11 @@ def _add_card(backend: LanguageModel, card: cards.MitigationCard, source: str) -
 
 
 def _check_base(stored: Stored, base: LanguageModel) -> None:
-    card, options = stored.card, base.checkpoint.options
+    card = stored.card
     if card.base_digest == base.weights:
         return
     remedy = "Make one for this model: `stereometer mitigate`."
-    if options.dtype != "float32":
+    if base.checkpoint.options.dtype != "float32":
         remedy = "Mitigations are fitted on float32: use --dtype float32."
     raise ModelError(
         f"{stored.path} was fitted on {card.base} ({card.base_digest[:12]}), the model is "

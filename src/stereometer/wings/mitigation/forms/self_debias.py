@@ -6,8 +6,6 @@ through the model twice, and both distributions over the whole vocabulary meet a
 position. On disk it is of the form `prompt`, which holds settings alone.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

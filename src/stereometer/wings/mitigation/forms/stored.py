@@ -4,8 +4,6 @@ The card holds a digest of the tensors and of all else that it says, so that a c
 taken for the one that was written.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

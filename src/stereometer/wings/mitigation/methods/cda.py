@@ -5,8 +5,6 @@ on the same sentences without swaps, each as often as its versions are. With `dr
 Dropout method (Webster et al. 2020): no swaps, and dropout raised.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from copy import deepcopy
@@ -37,6 +35,27 @@ CONTROL, DROPOUT = "fine-tuning", "dropout"
 BATCH = 16
 """Texts of a step."""
 WARM_UP, CLIPPED = 0.1, 1.0
+
+
+@dataclass(frozen=True)
+class TrainingExample:
+    ids: tuple[int, ...]
+    positions: tuple[int, ...]
+    """Tokens of the text's own words."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Batch:
+    ids: Tensor
+    mask: Tensor
+    """1 for tokens of a text, 0 for what fills the row."""
+    asked: Tensor
+    """Whether a position's logits are compared with a token."""
+    targets: Tensor
+    """The tokens, in the order of the positions."""
 
 
 class Cda(MitigationMethod):
@@ -164,27 +183,6 @@ def _raise_dropout(model: Any, share: float) -> tuple[str, ...]:
 
 ASKED, SHOWN_AS_MASK, SHOWN_AS_OTHER = 0.15, 0.8, 0.1
 """BERT's training: the share of tokens that is asked, and what stands in the place of most."""
-
-
-@dataclass(frozen=True)
-class TrainingExample:
-    ids: tuple[int, ...]
-    positions: tuple[int, ...]
-    """Tokens of the text's own words."""
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
-@dataclass(frozen=True)
-class Batch:
-    ids: Tensor
-    mask: Tensor
-    """1 for tokens of a text, 0 for what fills the row."""
-    asked: Tensor
-    """Whether a position's logits are compared with a token."""
-    targets: Tensor
-    """The tokens, in the order of the positions."""
 
 
 def read_example(backend: LanguageModel, text: str) -> TrainingExample:

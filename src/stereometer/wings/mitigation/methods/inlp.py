@@ -7,8 +7,6 @@ and religion, any list word against none. `sound`: sentences and their counterfa
 positions, until held-out sentences cannot be told apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

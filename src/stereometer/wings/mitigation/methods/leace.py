@@ -4,8 +4,6 @@ The library computes it. Its trace constraint would mix in another projection an
 class behind; its shrinkage would make the change larger than the least. Both are off.
 """
 
-from __future__ import annotations
-
 import warnings
 from importlib import import_module
 from typing import Any

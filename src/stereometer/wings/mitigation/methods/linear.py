@@ -4,8 +4,6 @@ The classifier is the support vector machine with squared errors, one class agai
 a smooth convex loss, so that every machine finds the same one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

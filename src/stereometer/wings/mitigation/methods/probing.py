@@ -1,7 +1,5 @@
 """What a mitigation changes: what a linear classifier still reads from states, and perplexity."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property

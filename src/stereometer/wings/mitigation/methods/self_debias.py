@@ -1,7 +1,5 @@
 """Self-Debias as a mitigation: a prompt and two numbers. Nothing is fitted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -4,8 +4,6 @@ differ most are taken away.
 `paper`: pooled over all tokens, each vector of length one. `sound`: at scored positions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -5,8 +5,6 @@ One part is fitted on, with the words for that. The second trains a probe, with 
 tests it, on sentences whose only list words are held-out ones.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -106,6 +104,8 @@ def read(
     test = _Part(swaps, test_texts, held_out=True)
     _check_probe(probe, test, text, attribute)
     rng, every = random.Random(seed), (*fit_texts, *probe_texts, *test_texts)
+    # Fitted on as much as the sentences themselves.
+    counterfactuals = (text for each in fit.labelled for text in each.versions.values())
     return TrainingSentences(
         swaps,
         _draw(fit.labelled, limit, rng),
@@ -114,7 +114,7 @@ def read(
         tuple(_sample(fit.neutral, limit, rng)),
         {text: test_texts[text] for text in _sample(list(test_texts), PASSAGES, rng)},
         articles.digest(whole),
-        looked_at((*every, *fit.counterfactuals), attribute.words, against),
+        looked_at((*every, *counterfactuals), attribute.words, against),
     )
 
 
@@ -137,23 +137,17 @@ class _Part:
         self.neutral: list[str] = []
         for text in texts:
             label = swaps.label(text, held_out)
-            versions = swaps.versions(text) if label is not None else None
-            if label is not None and versions is not None:
+            if label is not None and (versions := swaps.versions(text)) is not None:
                 self.labelled.append(LabelledSentence(label, versions))
             elif next(swaps.spots(text), None) is None:
                 self.neutral.append(text)
 
-    @property
-    def counterfactuals(self) -> Iterator[str]:
-        """Fitted on as much as the sentences themselves."""
-        return (text for sentence in self.labelled for text in sentence.versions.values())
-
 
 def _check_enough(part: _Part, text: Path, attribute: Attribute) -> None:
-    tally = Counter(sentence.label for sentence in part.labelled)
-    rare = min(attribute.classes, key=lambda name: tally[name])
+    tally = counted(part.labelled, attribute)
+    rare = min(tally, key=lambda name: tally[name])
     if tally[rare] < LEAST:
-        counts = ", ".join(f"{name} {tally[name]}" for name in attribute.classes)
+        counts = ", ".join(f"{name} {number}" for name, number in tally.items())
         raise DataError(
             f"{text} has too few sentences of class {rare} to fit on ({counts}). Below {LEAST} "
             f"per class a fit is mostly chance. Give more text: {1 - HELD_OUT:.0%} is fitted on."
@@ -234,21 +228,16 @@ def _benchmarks() -> dict[str, BenchmarkTexts]:
 
 def _texts_by_name(files: Sequence[Path]) -> dict[str, BenchmarkTexts]:
     """By their names alone: where they lie is nobody else's business."""
-    known, names = [(file.name, _own(file)) for file in files], [file.name for file in files]
-    return {
-        name if names.count(name) == 1 else f"{name} ({texts.digest[:8]})": texts
-        for name, texts in known
-    }
-
-
-def _own(file: Path) -> BenchmarkTexts:
-    texts = _texts(open_benchmark(str(file)))
-    if not texts.by_item:
-        raise DataError(
-            f"{file} has no sentences that the text could be checked against. CATs, pairs and "
-            "facts do. Leave it out of --against."
-        )
-    return texts
+    known, names = {}, [file.name for file in files]
+    for file in files:
+        texts, own = _texts(open_benchmark(str(file))), file.name
+        if not texts.by_item:
+            raise DataError(
+                f"{file} has no sentences that the text could be checked against. CATs, pairs and "
+                "facts do. Leave it out of --against."
+            )
+        known[own if names.count(own) == 1 else f"{own} ({texts.digest[:8]})"] = texts
+    return known
 
 
 def _texts(benchmark: Benchmark) -> BenchmarkTexts:

@@ -4,13 +4,12 @@ Of a sentence and its counterfactuals the same words are asked, none of which is
 masked model reads the state at the hidden word, a causal one that before it, after a list word.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -46,7 +45,7 @@ class States:
     sentences: Tensor
     """The number of the sentence; its versions share it."""
 
-    def centred(self) -> States:
+    def centred(self) -> Self:
         return replace(self, rows=self.rows - self.rows.mean(0))
 
     def differences(self) -> Tensor:

@@ -1,7 +1,5 @@
 """From stored runs to what is said of the mitigations among them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,9 +1,8 @@
 """What is said of a mitigation: its effects, what it cost, and one verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Self
 
 from stereometer.core.addendum import Finding
 from stereometer.core.shapes.differences import NO_DIFFERENCE, Closeness, Difference, Withheld
@@ -44,11 +43,11 @@ class Effect(Document):
     """From the base to the control."""
 
     @classmethod
-    def of(cls, row: Difference) -> Effect:
+    def of(cls, row: Difference) -> Self:
         about = (row.slice, row.name, row.n, row.asked, row.scope)
         return cls(*about, Closeness.of(row), row.detectable, row.beyond_noise)
 
-    def beside(self, control: Difference | None, base: Difference | None) -> Effect:
+    def beside(self, control: Difference | None, base: Difference | None) -> Self:
         """With the change from the control, and that of the control from the base."""
         return replace(
             self,

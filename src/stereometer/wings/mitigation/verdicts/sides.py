@@ -1,10 +1,9 @@
 """Runs of a base, a mitigation of it and perhaps its control: compared on all items, on those that
 share words with its lists, and on those of other runs in the same folders."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from stereometer.core import catalog
 from stereometer.core.compare import Compared, pairs_among
@@ -42,9 +41,9 @@ class Trio:
     card: MitigationCard
     control: Side | None = None
 
-    def on(self, items: Collection[str]) -> Trio:
+    def on(self, items: Collection[str]) -> Self:
         control = self.control.on(items) if self.control else None
-        return Trio(self.base.on(items), self.after.on(items), self.card, control)
+        return replace(self, base=self.base.on(items), after=self.after.on(items), control=control)
 
     @property
     def is_answered(self) -> bool:
@@ -97,12 +96,10 @@ def item_parts(
     """The comparison on all items, as it was made, and the same on those that share a word with
     the lists and on those that do not."""
     yield _part(ALL, slices, trio.base, held)
-    known: dict[str, bool] = {}  # whether an item has a word of the lists
-    words = Lists(trio.card.words)
-    scores = (*trio.base.scores, *trio.after.scores)
-    for score in scores:
-        if score.texts and score.item not in known:
-            known[score.item] = words.touch(score.texts.values())
+    words, scores = Lists(trio.card.words), (*trio.base.scores, *trio.after.scores)
+    texts = {score.item: score.texts for score in reversed(scores) if score.texts}
+    # Whether an item has a word of the lists.
+    known = {item: words.touch(of.values()) for item, of in texts.items()}
     for name, items in (
         (WITH, {item for item, touched in known.items() if touched}),
         (WITHOUT, {item for item, touched in known.items() if not touched}),

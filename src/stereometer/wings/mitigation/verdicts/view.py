@@ -1,7 +1,5 @@
 """What is said of a mitigation as sentences and tables, for the terminal and the page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 from stereometer.core.shapes.differences import Closeness

@@ -1,7 +1,5 @@
 """Stored runs combined into one more run: what `stereometer ensemble` does."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any

@@ -6,8 +6,6 @@ scored with weights that never saw it. `paper` is the authors' released rule: in
 two candidates the winner gains weight x score.
 """
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
