@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.child import spent
 
-IMPORTS = "import scipy.stats; from stereometer.wings.replay.verb import replay"
+IMPORTS = "import scipy.stats; from stereometer.wings.replay.runs import replay"
 
 
 def measure() -> list[dict[str, Any]]:

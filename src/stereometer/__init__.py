@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from stereometer.wings.relations.calibrate import calibrate
     from stereometer.wings.relations.ensemble.combine import ensemble
     from stereometer.wings.relations.relate import relate
-    from stereometer.wings.replay.verb import replay
+    from stereometer.wings.replay.runs import replay
     from stereometer.wings.sweep.sweep import sweep
 
 __all__ = [
@@ -73,7 +73,7 @@ _PLACES = {
     "open_benchmark": "core.runs.open",
     "published": "wings.look.published",
     "relate": "wings.relations.relate",
-    "replay": "wings.replay.verb",
+    "replay": "wings.replay.runs",
     "run": "core.verbs.run",
     "split": "wings.curation.split",
     "sweep": "wings.sweep.sweep",

@@ -124,7 +124,7 @@ def test_doctor_without_a_model_looks_at_the_installation() -> None:
 
 def test_doctor_says_what_is_missing_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STEREOMETER_DATA", raising=False)
-    monkeypatch.setattr("stereometer.wings.doctor.installation._version", lambda name: None)
+    monkeypatch.setattr("stereometer.wings.doctor.doctor._version", lambda name: None)
     said = call("doctor").out
     assert "torch: not installed; part of `pip install '.[hf]'`" in said
     assert re.search(r"not on this machine: .*\bstereoset\b", said)

@@ -162,8 +162,7 @@ IS_CORRECT = (
 
 
 def _samples(run: Run, aggregate: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """CATs that were scored and whose texts are stored. Other kinds of item have nothing that the
-    schema's `is_correct` could mean."""
+    """CATs that were scored and have texts: of other kinds `is_correct` could mean nothing."""
     if run.result.kind != CAT or not run.has_scores:
         return
     for score in run.read():

@@ -93,8 +93,7 @@ def _index_entry(result: Result) -> dict[str, Any]:
 
 
 def _metrics(row: Estimate) -> Iterator[dict[str, Any]]:
-    """What may be sorted, with its own interval; the value that a distance is of, and its interval,
-    stand beside it under their own name."""
+    """What may be sorted, with its own interval; beside a distance the value that it is of."""
     number = metadata.ranked(row)
     if number is None or row.value is None:
         return

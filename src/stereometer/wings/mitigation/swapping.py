@@ -128,8 +128,7 @@ class Swaps:
         return "".join([*pieces, text[end:]])
 
     def _counterpart(self, text: str, spot: Spot, first: str, second: str) -> str | None:
-        """The word of the other class; a word of neither stays. Of several rows with it what
-        follows says which is meant."""
+        """The word of the other class; a word of neither stays. What follows tells rows apart."""
         rows = spot.rows
         if len(rows) > 1:
             following = FOLLOWING.match(text, spot.end)

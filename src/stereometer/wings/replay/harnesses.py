@@ -35,8 +35,7 @@ def _lm_eval(path: Path, name: str | None) -> Replayed:
 
 
 def _doc(row: Mapping[str, Any], where: str) -> tuple[Mapping[str, Any], list[float]]:
-    """The document and its sums: lm-eval writes the number and whether it was greedy, both as
-    text."""
+    """The document and its sums; lm-eval writes number and greediness as text."""
     doc, pairs = row.get("doc"), row.get("filtered_resps")
     if not isinstance(doc, dict) or not isinstance(pairs, list):
         raise DataError(

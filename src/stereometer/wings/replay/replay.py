@@ -82,8 +82,7 @@ class Replayed:
 
 
 def joined(replayed: Replayed, items: Sequence[Any]) -> tuple[Replayed, tuple[str, ...]]:
-    """The scores under the ids of the items, and a note on what is left out; raises where the file
-    scores what the data do not have."""
+    """Scores under ids of items, and what is left out; raises for ids that the data do not have."""
     if replayed.pairs and items is not replayed.pairs:
         replayed = _by_text(replayed, items)
     known = {

@@ -1,4 +1,4 @@
-"""Measuring from scores, or reading answers, that were made elsewhere."""
+"""The verb `replay`: measure from scores, or read answers, that were made elsewhere."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,22 +6,29 @@ from dataclasses import replace
 from functools import partial
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from stereometer.core import catalog
+from stereometer.core import catalog, options
 from stereometer.core.benchmarks.benchmark import Benchmark, Card, Source
 from stereometer.core.errors import DataError, UsageError
+from stereometer.core.files import UTF8
+from stereometer.core.gate.early_stop import holding
+from stereometer.core.runs.execute import execute
 from stereometer.core.runs.job import Measurement, limited, limited_order, with_ties
 from stereometer.core.runs.open import open_benchmark
+from stereometer.core.runs.store import place_of
 from stereometer.core.shapes.sentences import SentenceShape
 from stereometer.core.tables import PLAIN, Layout
 from stereometer.core.types import Job, Method, ModelCard, Score, Settings
 from stereometer.core.types.document import digest_of_rows
 from stereometer.core.types.names import MeasureName
+from stereometer.core.types.results import Results
 from stereometer.kinds.comments.benchmarks import own_card
-from stereometer.kinds.comments.items import MISSPELLING, NEITHER, Comment, Setting
+from stereometer.kinds.comments.items import MISSPELLING, NEITHER, Comment, Setting, setting_of
 from stereometer.kinds.comments.recognition.method import Recognition
 from stereometer.kinds.pairs.items import Pair
+from stereometer.wings.asking.ask import AnswersInWords
+from stereometer.wings.asking.jobs import words_of
 from stereometer.wings.replay import answers
 from stereometer.wings.replay.answer_rows import AnsweredComments, AnswerRows
 from stereometer.wings.replay.harnesses import read_harness
@@ -30,6 +37,60 @@ from stereometer.wings.replay.replay import Replayed, joined, missing, read_repl
 MANY_DRAWS = 10_000
 """As many others must be possible before items are taken for the draw of a limit."""
 PAIR, COMMENT, REPLAYED = Pair.shape, Comment.shape, "replayed"
+
+
+class ReplayedScores(Results):
+    """The one result of a file of scores."""
+
+    def as_json(self) -> dict[str, Any]:
+        return self[0].as_json()
+
+
+@options.verb
+def replay(
+    file: Annotated[
+        str | Path,
+        "StereoSet predictions, the CSV of the CrowS-Pairs script, or JSONL of "
+        "log-probabilities; with --setting, a table of answers.",
+    ],
+    *,
+    benchmark: Annotated[str | Path, options.Option("The benchmark that was measured.", words=str)],
+    data: options.Data = None,
+    name: Annotated[str | None, "Name of the system; by default from the file's name."] = None,
+    measure: Annotated[
+        str | None, "The measure the scores are of, so that runs of it can be compared."
+    ] = None,
+    setting: Annotated[
+        str | None, "Read the file as answers to this setting: zero-shot, one-shot ..."
+    ] = None,
+    harness: Annotated[
+        str | None,
+        options.Option("Whose per-item file it is: lm-eval, inspect or eee.", flags=("--format",)),
+    ] = None,
+    out: options.Out = None,
+    column: options.Column = None,
+    encoding: options.Encoding = UTF8,
+    category: options.Category = (),
+    neither: options.Neither = "neither",
+    seed: options.Seed = 0,
+    resamples: options.Resamples = 10_000,
+    variant: options.VariantName = "sound",
+    coverage: options.Coverage = 0.90,
+    delta: options.Delta = 5.0,
+    require: options.Require = (),
+) -> Results:
+    """Measure from scores, or read answers, that were made elsewhere."""
+    bound, path = holding(require), Path(file)
+    settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
+    layout = Layout(encoding, column or {})
+    if setting:
+        asked, words = setting_of(setting), words_of(category) or None
+        job = answers_job(path, asked, settings, layout, str(benchmark), words, name, neither)
+    else:
+        job = replay_job(path, str(benchmark), data, settings, name, measure, harness, layout)
+    bound.jobs([job])
+    done = [execute(job, place_of(job, out)).result]
+    return bound.hold(AnswersInWords(done) if setting else ReplayedScores(done))
 
 
 def replay_job(

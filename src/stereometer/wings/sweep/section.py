@@ -247,8 +247,7 @@ DOTS = ({"size": 14, "colour": frame.LINE}, {"size": 62, "colour": frame.INK})
 def _dashboard(
     readings: Sequence[Estimate], low: float, pixel: float
 ) -> tuple[list[frame.Row], list[frame.Row], int]:
-    """Labels and dots, a row for each value of each choice that varies, and how many pixels they
-    take."""
+    """Labels and dots, a row for each value of a choice that varies, and their pixels."""
     labels: list[frame.Row] = []
     dots: list[frame.Row] = []
     depth = 0

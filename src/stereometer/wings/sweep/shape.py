@@ -66,8 +66,7 @@ def said_together(joint: Estimate, beside: Sequence[Estimate]) -> str:
 
 
 def _turns(beside: Sequence[Estimate]) -> str:
-    """What it depends on: on what moves values, where wordings were varied; else on what changes
-    conclusions."""
+    """On what moves values, where wordings were varied; else on what changes conclusions."""
     if any(row.name == OVER for row in beside):
         moved = ", ".join(words for _, words in moving(beside))
         return f"it turns on: {moved}" if moved else "it turns on nothing varied, beyond noise"
@@ -228,8 +227,7 @@ def curves(result: Result) -> Iterator[tuple[Estimate, list[Estimate]]]:
 
 
 def ways_of(result: Result, joint: Estimate) -> list[Estimate]:
-    """What each way of asking says over its wordings, from low to high; none where wordings were
-    not varied."""
+    """What each way of asking says over its wordings, from low to high, where they were varied."""
     return [row for row in _ordered(result, joint, OVER) if row.slice != joint.slice]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Unpack
 
-from stereometer.core import options
+from stereometer.core import options as parameters
 from stereometer.core.benchmarks.benchmark import Benchmark
 from stereometer.core.errors import UsageError
 from stereometer.core.files import UTF8, read_json
@@ -104,13 +104,13 @@ def _order_table(orders: Sequence[ModelOrder]) -> Table:
     return Table(columns, tuple(rows), "Two models under the same readings", NEARER)
 
 
-@options.verb
+@parameters.verb
 def sweep(
-    benchmark: options.Benchmark,
+    benchmark: parameters.Benchmark,
     *,
     model: Annotated[
-        options.Model | list[options.Model] | None,
-        options.Option(
+        parameters.Model | list[parameters.Model] | None,
+        parameters.Option(
             "A model, or a pattern for several; may be repeated.",
             words=list[str],
             flags=("--model", "-m"),
@@ -118,7 +118,7 @@ def sweep(
     ] = None,
     runs: Annotated[
         Sequence[Stored],
-        options.Option(
+        parameters.Option(
             "A run on these items, or a folder of several, replayed ones too: they are swept as "
             "they are; may be repeated.",
             flags=("--run",),
@@ -133,23 +133,23 @@ def sweep(
         "from words and from probabilities, with a neutral answer and without, as a conversation "
         "and as raw text; with --room also without thinking.",
     ] = False,
-    data: options.Data = None,
-    limit: options.Limit = None,
-    out: options.Out = None,
-    cache: options.Cache = True,
-    seed: options.Seed = 0,
-    resamples: options.Resamples = 10_000,
-    coverage: options.Coverage = 0.90,
-    delta: options.Delta = 5.0,
-    column: options.Column = None,
-    encoding: options.Encoding = UTF8,
+    data: parameters.Data = None,
+    limit: parameters.Limit = None,
+    out: parameters.Out = None,
+    cache: parameters.Cache = True,
+    seed: parameters.Seed = 0,
+    resamples: parameters.Resamples = 10_000,
+    coverage: parameters.Coverage = 0.90,
+    delta: parameters.Delta = 5.0,
+    column: parameters.Column = None,
+    encoding: parameters.Encoding = UTF8,
     progress: Watch | bool = True,
     announce: Announce = LOG.warning,
-    **how: Unpack[options.HeadedModelOptions],
+    **options: Unpack[parameters.HeadedModelOptions],
 ) -> Sweep:
     """Measure the same items under every admissible reading, and test those of one question
     together; of a dry run, or one part of many, `planned` says what it would ask."""
-    options.check_known(how, sweep)
+    parameters.check_known(options, sweep)
     settings = Settings("sound", seed, resamples, coverage=coverage, delta=delta)
     check_limit(limit)
     measures = [measure] if isinstance(measure, str) else measure
@@ -160,15 +160,15 @@ def sweep(
     table.swept_shapes(loaded)
     stored = table.stored_runs(runs, loaded)
     # A model with room to think is also asked without thinking, where that is varied.
-    both = asked and how.get("room") and how.get("thinking", True)
+    both = asked and options.get("room") and options.get("thinking", True)
     told: Sequence[Mapping[str, Any]] = ({}, {"thinking": False}) if both else ({},)
-    with engines_of(how) as engines:
+    with engines_of(options) as engines:
         jobs = (
             job
-            for opened, _, called in opened_in_turn(models, seed, how, engines, told)
+            for opened, _, called in opened_in_turn(models, seed, options, engines, told)
             for job in table.jobs_of(loaded, opened, measures, settings, limit, called, asked)
         )
-        results = carry_out(_once(jobs), engines, how, out, cache, progress, announce)
+        results = carry_out(_once(jobs), engines, options, out, cache, progress, announce)
     if models and not results:
         return Sweep(loaded.name, (), (), Requests(0, 0), (), planned=results)
     return sweep_of(stored, results, loaded, settings, out)

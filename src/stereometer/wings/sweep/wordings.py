@@ -25,8 +25,7 @@ ONE_MORE = "t over wordings, of one more"
 WAYS = "Holm over ways of asking"
 LIKE_BOTH = "items and wordings like these"
 Cell = tuple[str, ...]
-"""What was chosen but for the wording, in the order of ASKED: the first says which wordings there
-are."""
+"""What was chosen but for the wording, in the order of ASKED: the first decides the wordings."""
 ByWording = Mapping[str, Floats]
 
 

@@ -21,8 +21,7 @@ from stereometer.wings.mitigation.forms.stored import Stored, load
 
 HEADLESS = "Next-sentence heads of the model before are not used with a mitigation."
 AROUND, IN_STATES = (cards.PROMPT,), (cards.ADAPTER,)
-"""Forms that leave the weights as they are, and those that change states: of others, what is read
-from states would be the base's."""
+"""Forms that leave weights as they are; those that change states, which others leave the base's."""
 
 
 def mitigated(base: LanguageModel, path: Path) -> LanguageModel:

@@ -94,8 +94,7 @@ class Prefix:
 
 
 def prefix_of(prompt: str, tokens: Tokens) -> Prefix:
-    """A prompt as the model reads it, on a line of its own: a word after a line's end has the
-    tokens of a text's first word."""
+    """A prompt on a line of its own: a word after it has the tokens of a text's first word."""
     written = f"{prompt.strip()}\n" if prompt.strip() else ""
     ids = tuple(tokens.tokenizer(written, add_special_tokens=False)["input_ids"]) if written else ()
     encoding = tokens.encode("a")
@@ -267,8 +266,7 @@ def _groups(requests: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def kept_states(model: Masked | Causal) -> Iterator[list[Tensor]]:
-    """A model's head steps aside: states are kept, and where an answer has a value stands the
-    number of the row that it would have come from."""
+    """A model's head steps aside: states are kept, and answers hold the numbers of their rows."""
     kept: list[Tensor] = []
     numbers = iter(range(2**53))
 

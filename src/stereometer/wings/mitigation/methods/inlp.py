@@ -143,8 +143,7 @@ def without(rows: Tensor, basis: Tensor) -> Tensor:
 
 
 def _extend(basis: Tensor, weights: Tensor) -> Tensor:
-    """An orthonormal basis of what was taken away before and of new weights; weights of one class
-    against the rest may add nothing to those of the others."""
+    """An orthonormal basis with new weights, which may add nothing to those of other classes."""
     fresh = without(weights, basis)
     if float(fresh.abs().max()) <= NOTHING:
         return basis

@@ -260,8 +260,7 @@ def _work_folder(out: Path) -> Iterator[Path]:
 def _measure(
     order: MitigationOrder, parts: Sequence[Part], model: str, loading: Mapping[str, Any]
 ) -> list[MitigationCard]:
-    """What is measured is what a user opens. It is written under another name first: what stands
-    under its own has been measured."""
+    """What a user opens is measured, under another name: what stands under its own was measured."""
     from stereometer.wings.mitigation.forms.stored import save
     from stereometer.wings.mitigation.methods import probing
 

@@ -1,21 +1,101 @@
 """The verb `doctor`: what is installed, or what a model is and what it makes of three items."""
 
+import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, Unpack
 
 from stereometer.core import catalog, types
-from stereometer.core.errors import ModelError, UsageError
+from stereometer.core.errors import ModelError, StereometerError, UsageError
 from stereometer.core.options import Loading, Option, check_known, verb
+from stereometer.core.runs.cache import Cache
 from stereometer.core.runs.measure import bound
 from stereometer.core.runs.open import open_benchmark, open_model
 from stereometer.core.show.view import Paragraph, View, aside, line
 from stereometer.core.types.document import Document
 from stereometer.core.types.shown import Shown
-from stereometer.wings.doctor.installation import Installation, installation
+from stereometer.models.local.opener import devices
+from stereometer.wings.data.verbs import where
 
+PARTS = {
+    "torch": "hf",
+    "transformers": "hf",
+    "httpx2": "server",
+    "stamina": "server",
+    "fastapi": "serve",
+    "wordfreq": "lexicon",
+    "vaderSentiment": "lexicon",
+    "sentencex": "train",
+    "concept_erasure": "mitigate",
+    "peft": "mitigate",
+}
+"""Packages of the optional parts."""
 SAMPLES = (("cat", 0), ("cat", -1), ("pair", 0))
 """An intrasentence item, an intersentence item and a pair of the starter set."""
+
+
+@dataclass(frozen=True, repr=False)
+class Installation(Shown, Document):
+    """Everything that a first run may lack."""
+
+    versions: Mapping[str, str | None]
+    data_files: Mapping[str, str | None]
+    models_ready: Mapping[str, bool]
+    cache: Mapping[str, Any]
+    devices: Sequence[str]
+    schema: str = "installation@1"
+
+    def view(self) -> View:
+        return View(parts=tuple(self._lines()))
+
+    def _lines(self) -> Iterator[Paragraph]:
+        yield line(bold="versions")
+        for name, number in self.versions.items():
+            absent = f"not installed; part of `pip install '.[{PARTS.get(name)}]'`"
+            yield line(f"  {name}: {number or absent}")
+        yield line(bold="\ndata")
+        missing = [name for name, place in self.data_files.items() if place is None]
+        yield from (line(f"  {name}: {place}") for name, place in self.data_files.items() if place)
+        if missing:
+            yield line(f"  not on this machine: {', '.join(missing)}")
+            yield line("  `stereometer show NAME` says where to get one of them")
+        yield line(bold="\ndefault models")
+        for name, ready in self.models_ready.items():
+            yield line(f"  {name}: {'ready' if ready else f'run `stereometer model add {name}`'}")
+        answers = "{path}, {answers} answers" if "path" in self.cache else "{problem}"
+        yield line(f"\n  {answers.format(**self.cache)}", bold="\ncache")
+        yield line(f"\n  {', '.join(self.devices) or 'none: torch is missing'}", bold="\ndevices")
+
+
+def installation() -> Installation:
+    models = {name: catalog.find("model", name) for name in catalog.names("model")}
+    return Installation(
+        {"python": platform.python_version()}
+        | {name: _version(name) for name in ("stereometer", "numpy", "scipy", *PARTS)},
+        {name: files[0] if files else None for name, files in where().files.items()},
+        {
+            name: model.source is not None or (model.folder / "config.json").exists()
+            for name, model in models.items()
+        },
+        _cache(),
+        devices(),
+    )
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _cache() -> dict[str, Any]:
+    try:
+        with Cache() as cache:
+            return cache.info()
+    except StereometerError as error:
+        return {"problem": str(error)}
 
 
 @dataclass(frozen=True)
