@@ -113,11 +113,15 @@ class Audit(Shown, Document):
 class AuditOptions:
     """How an audit is wanted."""
 
+    settings: Settings
+    counting: Sequence[str] = ()
+    """The flags that make an item unclean."""
     agreed: float = AGREED
     examples: int = EXAMPLES
     show_texts: bool = False
     write: Path | None = None
     """Folder for the clean items, corrected where the errata say so."""
+    errata: Errata | None = None
 
 
 @verb
@@ -141,69 +145,61 @@ def audit(
     resamples: Resamples = 10_000,
 ) -> Audit:
     """Flag items, and say what clean items would change in stored runs."""
-    wanted = AuditOptions(
-        agreement, examples, show_texts, Path(write) if write is not None else None
-    )
-    counting = _counting(flag, ignore, wanted)
+    counting = _counting(flag, ignore, agreement, examples)
+    out = Path(write) if write is not None else None
     benchmark = open_for_audit(str(name), data)
     runs = runs_on(benchmark, runs_of(run))
     listed = read_errata(Path(errata)) if errata is not None else None
     if listed is not None:
         check_against(listed, benchmark, Path(str(errata)))
     settings = Settings(seed=seed, resamples=resamples)
-    shapes = [
-        _shape(benchmark, shape, runs, counting, wanted, listed, settings)
-        for shape in curated_shapes(benchmark)
-    ]
+    wanted = AuditOptions(settings, counting, agreement, examples, show_texts, out, listed)
+    shapes = [_shape(benchmark, shape, runs, wanted) for shape in curated_shapes(benchmark)]
     version = listed.version if listed else None
-    audit = Audit(
-        benchmark.name, benchmark.digest, counting, agreement, version, shapes, wanted.write
-    )
+    audit = Audit(benchmark.name, benchmark.digest, counting, agreement, version, shapes, out)
     for shape in shapes:
         for audited in shape.runs:
             _store(audit, shape, audited)
     return audit
 
 
-def _counting(flagging: Sequence[str], ignoring: Sequence[str], wanted: AuditOptions) -> list[str]:
+def _counting(
+    flagging: Sequence[str], ignoring: Sequence[str], agreement: float, examples: int
+) -> list[str]:
     names = [flag.name for flag in FLAGS]
     for name in (*flagging, *ignoring):
         if name not in names:
             raise UnknownName("flag", name, names, "`stereometer audit starter` shows all of them.")
-    if not 0 <= wanted.agreed <= 1:
+    if not 0 <= agreement <= 1:
         raise UsageError(
-            f"The agreement is {wanted.agreed}. It is a share of validators. Choose a number from "
+            f"The agreement is {agreement}. It is a share of validators. Choose a number from "
             "0 to 1."
         )
-    if wanted.examples < 0:
+    if examples < 0:
         raise UsageError(
-            f"{wanted.examples} examples cannot be shown. Choose a number from 0 up. The default "
-            f"is {EXAMPLES}."
+            f"{examples} examples cannot be shown. Choose a number from 0 up. The default is "
+            f"{EXAMPLES}."
         )
     return [name for name in (flagging or names) if name not in ignoring]
 
 
 def _shape(
-    benchmark: Benchmark,
-    shape: SentenceShape,
-    runs: Sequence[Run],
-    counting: Sequence[str],
-    wanted: AuditOptions,
-    errata: Errata | None,
-    settings: Settings,
+    benchmark: Benchmark, shape: SentenceShape, runs: Sequence[Run], wanted: AuditOptions
 ) -> ShapeAudit:
     released: Any = benchmark.items(shape.name)
+    errata = wanted.errata
     items = corrected(released, errata) if errata else list(released)
     ids = {item.id for item in items}
     dropped, kept, changed = (
         (errata.ids(action) & ids if errata else set()) for action in ("drop", "keep", "correct")
     )
     flags = list(_flags(items, shape, wanted, benchmark.card.language))
-    marked = {id_ for flag in flags if flag.name in counting for id_ in flag.ids}
+    marked = {id_ for flag in flags if flag.name in wanted.counting for id_ in flag.ids}
     unclean = (marked - kept) | dropped
     clean = [item for item in items if item.id not in unclean]
     if wanted.write is not None and clean:
         shape.write(wanted.write / f"clean-{shape.name}{shape.suffix}", clean)
+    same, its = ids - unclean - changed, [run for run in runs if run.result.kind == shape.name]
     return ShapeAudit(
         shape.name,
         len(items),
@@ -213,18 +209,14 @@ def _shape(
         len(dropped),
         len(kept),
         len(changed),
-        [
-            _run(run, flags, counting, ids - unclean - changed, settings)
-            for run in runs
-            if run.result.kind == shape.name
-        ],
+        [_run(run, flags, same, wanted) for run in its],
     )
 
 
 def faulty(benchmark: Benchmark, shape: SentenceShape) -> tuple[frozenset[str], list[str]]:
     """The items that any flag marks, and the flags that could be checked."""
     items: Any = benchmark.items(shape.name)
-    flags = list(_flags(items, shape, AuditOptions(), benchmark.card.language))
+    flags = list(_flags(items, shape, AuditOptions(Settings()), benchmark.card.language))
     marked = frozenset(id_ for flag in flags for id_ in flag.ids)
     return marked, [flag.name for flag in flags if flag.count is not None]
 
@@ -268,15 +260,14 @@ def _flagged(
     return Flagged(flag.name, flag.definition, len(marked), examples, ids=ids)
 
 
-def _run(
-    run: Run, flags: Sequence[Flagged], counting: Sequence[str], clean: set[str], settings: Settings
-) -> RunAudit:
-    settings, scores, result, shape = run.settings(settings), run.scores, run.result, run.shape
+def _run(run: Run, flags: Sequence[Flagged], clean: set[str], wanted: AuditOptions) -> RunAudit:
+    settings, scores = run.settings(wanted.settings), run.scores
+    result, shape = run.result, run.shape
     measured = {score.item for score in scores}
     by_flag = {
         flag.name: shifts(shape, scores, measured - flag.ids, settings, overall=True)
         for flag in flags
-        if flag.count and flag.name in counting
+        if flag.count and flag.name in wanted.counting
     }
     return RunAudit(
         str(run.folder),
