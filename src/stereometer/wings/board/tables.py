@@ -118,9 +118,8 @@ class ShownTable:
     def slices(self) -> list[Slice]:
         """The headline slices of all systems: gathered once, for every system has a page."""
         group, names = self.group, (name for name, _, _ in self.columns)
-        return list(
-            {tuple(row.items()): row for name in names for row in group.slices(name)}.values()
-        )
+        slices = {tuple(row.items()): row for name in names for row in group.slices(name)}
+        return list(slices.values())
 
     @cached_property
     def systems(self) -> dict[str, System]:

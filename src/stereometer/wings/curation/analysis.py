@@ -71,19 +71,17 @@ def ranked_terms(result: Result, ends: int = ENDS) -> list[RankedTerm]:
 
     def term(domain: str, target: str, end: str) -> RankedTerm:
         here = places.get((domain, target), {})
-        return RankedTerm(
-            domain, target, end, {name: here[name] for name in headline if name in here}, by
-        )
+        estimates = {name: here[name] for name in headline if name in here}
+        return RankedTerm(domain, target, end, estimates, by)
 
     rows: list[RankedTerm] = []
     for domain in sorted({domain for domain, _ in places}):
         ranked = _ranked({of: here for (place, of), here in places.items() if place == domain}, by)
         upper = min(ends, -(-len(ranked) // 2))
+        lowest = ranked[max(upper, len(ranked) - ends) :]
         rows.append(term(domain, "", "domain"))
         rows += [term(domain, target, "most") for target in ranked[:upper]]
-        rows += [
-            term(domain, target, "least") for target in ranked[max(upper, len(ranked) - ends) :]
-        ]
+        rows += [term(domain, target, "least") for target in lowest]
     return rows
 
 
@@ -296,9 +294,8 @@ def raw_alpha(items: Sequence[SentenceItem], settings: Settings) -> Alpha:
     clusters: dict[Hashable, list[Any]] = {}
     for item in items:
         clusters.setdefault(item.term or item.id, []).extend(item.labels)
-    return alpha(
-        clusters, settings.resamples, settings.level, generator(settings.seed, {}, "alpha")
-    )
+    rng = generator(settings.seed, {}, "alpha")
+    return alpha(clusters, settings.resamples, settings.level, rng)
 
 
 RANKED = (

@@ -175,9 +175,8 @@ def read_cat_labels(path: Path) -> dict[str, list[str]]:
 
 
 def read_pair_votes(path: Path) -> dict[str, list[Vote]]:
-    return lists_by_key(
-        (row["item"], vote_of(row)) for row in _judgements(path, PAIR_COLUMNS, "item")
-    )
+    rows = _judgements(path, PAIR_COLUMNS, "item")
+    return lists_by_key((row["item"], vote_of(row)) for row in rows)
 
 
 def _judgements(path: Path, columns: Sequence[str], about: str) -> Iterator[dict[str, str]]:

@@ -279,9 +279,7 @@ def _written(
 ) -> SplitPart:
     """The items of one shape in their released order; nothing is written where there are none."""
     of_shape = [[item for item in bundle.items if item.shape == shape.name] for bundle in bundles]
-    items: list[SentenceItem] = sorted(
-        chain(*of_shape), key=lambda item: order[item.shape, item.id]
-    )
+    items = sorted(chain(*of_shape), key=lambda item: order[item.shape, item.id])
     path = folder / f"{part}-{shape.name}{shape.suffix}"
     if items:
         shape.write(path, items, hidden)

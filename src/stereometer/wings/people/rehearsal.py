@@ -321,7 +321,6 @@ async def _end(
                     f"refused {sent}. This is a fault of the rehearsal or of the study's settings."
                 )
             if response.status_code == 422:
-                response = await client.post(
-                    seen.action, data={**seen.hidden, **careful(study, seen, memory)}
-                )
+                sent = careful(study, seen, memory)
+                response = await client.post(seen.action, data={**seen.hidden, **sent})
     raise StereometerError(f"A simulated person was still not done after {MOST_PAGES} pages.")

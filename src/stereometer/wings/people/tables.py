@@ -114,10 +114,9 @@ def write_judged_cats(study: Study, people: Sequence[Participant], ids: Ids, out
     agree, judges = study.options(judging.JudgeCatsOptions).agree, study.config.quota.judgements
     cats = study.cached(judging.cats_of).values()
     judged = [labels.judge_cat(cat, votes, agree, judges) for cat in cats]
+    kept = [each.cat for each in judged if each.cat]
     files = [
-        cat_files.write(
-            out / "items.json", [each.cat for each in judged if each.cat], people=people_of
-        ),
+        cat_files.write(out / "items.json", kept, people=people_of),
         write_table(out / "labels.csv", CAT_LABELS, rows),
         write_table(out / "removed.csv", REMOVED, _removed(judged)),
     ]

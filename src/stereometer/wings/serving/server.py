@@ -119,9 +119,8 @@ class ModelServer:
 
 def _bound(host: str, port: int) -> socket.socket:
     try:
-        return socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
-        )
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
         raise UsageError(
             f"Cannot listen on {host}:{port}: {error}. The port is taken, or the address "

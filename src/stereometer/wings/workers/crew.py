@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 from random import Random
 from typing import Protocol, TypeAlias
@@ -185,7 +186,6 @@ class Window:
     """Requests that travel together."""
 
     requests: Mapping[str, Request]
-    tokens: int
     checked: bool = False
     """Whether two workers are asked all of it, and its answers wait for both: the first."""
     delivered: bool = False
@@ -201,21 +201,23 @@ class Window:
     sound: Mapping[str, Answer] = field(default_factory=dict)
     """The other answers of that time."""
 
+    @cached_property
+    def tokens(self) -> int:
+        return sum(request.tokens for request in self.requests.values())
+
     def check(self, number: int, answers: Mapping[str, Answer], draw: Random) -> Window:
         """Some of its requests, for another worker than the one that answered."""
         wanted = min(len(self.requests), max(LEAST_CHECKED, round(CHECKED * len(self.requests))))
         drawn = {key: self.requests[key] for key in draw.sample(list(self.requests), wanted)}
-        tokens = sum(request.tokens for request in drawn.values())
         first = {key: answers[key] for key in drawn}
-        return Window(drawn, tokens, delivered=True, asked_before=number, first=first)
+        return Window(drawn, delivered=True, asked_before=number, first=first)
 
     def halves(self) -> Iterator[Window]:
         keys = list(self.requests)
         middle = len(keys) // 2
         for part in (keys[:middle], keys[middle:]):
             requests = {key: self.requests[key] for key in part}
-            tokens = sum(request.tokens for request in requests.values())
-            yield Window(requests, tokens, tries=TRIES - 1 if len(part) > 1 else 0)
+            yield Window(requests, tries=TRIES - 1 if len(part) > 1 else 0)
 
 
 def noticed(checked: int) -> float | None:
@@ -249,8 +251,8 @@ def cut(
         part[key] = request
         tokens += request.tokens
         if tokens >= limit:
-            yield Window(part, tokens)
+            yield Window(part)
             left -= tokens
             part, tokens, limit = {}, 0, size()
     if part:
-        yield Window(part, tokens)
+        yield Window(part)

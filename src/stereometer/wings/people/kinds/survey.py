@@ -179,9 +179,8 @@ def _scales(study: Study, person: Respondent) -> dict[str, ScaleField]:
         turned = trait.name in _turned(person)
         left, right = (trait.right, trait.left) if turned else (trait.left, trait.right)
         scales[trait.name] = ScaleField(f"t{at}", name_of(left), name_of(right), turned)
-    return {
-        name: scales[name] for name in person.answers.get(INSTRUCTIONS, {}).get("order", scales)
-    }
+    order = person.answers.get(INSTRUCTIONS, {}).get("order", scales)
+    return {name: scales[name] for name in order}
 
 
 def _rating(study: Study, person: Respondent, key: str, group: str) -> Page:
