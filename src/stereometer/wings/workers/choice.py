@@ -102,7 +102,7 @@ class WorkerEngines(Engines):
         self.specs[backend.card.identity] = spec
 
     def __call__(self, backend: Backend) -> Pool:
-        there = self.pool and self.pool.ours
+        there = None if self.pool is None else self.pool.ours
         if self.pool is None or there is None or there.identity != backend.card.identity:
             self.pool = self._hired(self._spec(backend), backend)
         self.pool.backend = backend
