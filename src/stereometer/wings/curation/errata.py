@@ -1,15 +1,5 @@
 """A list of corrections that people keep by hand: TOML, with a version, so that a number can name
-what it rests on.
-
-schema = "errata@1"
-benchmark = "starter"
-version = "2026-11-16"
-digest = "9c22a46f13e2"      # optional: the start of the content digest it was made for
-
-[[item]]
-id = "starter-intra-001"
-action = "drop"              # or "keep" (flags do not count), or "correct" (with texts)
-reason = "Not about librarians."
+what it rests on. docs/howto/audit.md shows one.
 """
 
 import tomllib

@@ -213,10 +213,7 @@ def export_ids(people: Sequence[Participant], prefix: str, lot: random.Random) -
     """A number for each participant, at random, that says nothing about the order they came in."""
     numbers = list(range(1, len(people) + 1))
     lot.shuffle(numbers)
-    return {
-        participant.person.id: f"{prefix}{number:04}"
-        for participant, number in zip(people, numbers, strict=True)
-    }
+    return {each.person.id: f"{prefix}{at:04}" for each, at in zip(people, numbers, strict=True)}
 
 
 def demographics(

@@ -266,11 +266,9 @@ def _sides_right(person: Respondent) -> bool:
         name: 2 * MIDDLE - value if name in turned else value
         for name, value in person.answers["rate-2"].items()
     }
-    sides = {
-        "high": {name for name, value in ratings.items() if value > MIDDLE},
-        "low": {name for name, value in ratings.items() if value < MIDDLE},
-    }
-    return all(said[side] in (names or {NOTHING}) for side, names in sides.items())
+    high = {name for name, value in ratings.items() if value > MIDDLE}
+    low = {name for name, value in ratings.items() if value < MIDDLE}
+    return said["high"] in (high or {NOTHING}) and said["low"] in (low or {NOTHING})
 
 
 def _alike(study: Study, options: GroupSurveyOptions, person: Respondent) -> float:
