@@ -45,7 +45,6 @@ END = struct.Struct("<4s4H2LH")
 END_MARK, LARGE_MARK, LARGE_SIZE = b"PK\x05\x06", b"PK\x06\x07", 20
 LARGEST_DIRECTORY = 4096
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-
 Files = Mapping[str, bytes]
 
 

@@ -23,11 +23,11 @@ from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.shown import Shown
 from stereometer.report.audited import AUDIT, AUDIT_SCHEMA
 from stereometer.wings.curation.errata import Errata, check_against, corrected, read_errata
-from stereometer.wings.curation.flags import AGREED, FLAGS, Flag, Zipf, background_of, flags_for
+from stereometer.wings.curation.flags import AGREED, FLAGS, Flag, background_of, flags_for
 from stereometer.wings.curation.keywords import LANGUAGES, other_than_english
 from stereometer.wings.curation.restriction import restricted, shift_cell, shift_table, shifts
 from stereometer.wings.curation.runs import RunsOnThese, curated_shapes, runs_on
-from stereometer.wings.curation.terms import zipf_in
+from stereometer.wings.curation.terms import Zipf, zipf_in
 
 EXAMPLES = 3
 

@@ -11,10 +11,8 @@ HERE = Path(__file__).parent
 LISTS = tomllib.loads((HERE / "english.toml").read_text("utf-8"))
 FUNCTION_WORDS = frozenset(LISTS["function"].split())
 """Words that two texts may share without having anything to do with each other."""
-
 AGREEMENT = frozenset(LISTS["agreement"].split())
 """Words that change because the group does: pronouns, articles, and verbs that agree."""
-
 SILENT_H = ("hour", "honest", "honor", "honour", "heir")
 SAID_AS_CONSONANT = re.compile(
     r"eu|ewe|one$|one-|once|u-|ubi|ugand|uk|unanim|uni(?!n|m(?!od)|de|dio|ll|r|ss)"

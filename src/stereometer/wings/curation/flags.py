@@ -16,6 +16,7 @@ from stereometer.core.types import Item
 from stereometer.kinds.cats.items import BLANK, Cat
 from stereometer.kinds.pairs.items import Pair
 from stereometer.wings.curation.english import AGREEMENT, content_words, mentions, wrong_article
+from stereometer.wings.curation.terms import Zipf
 
 NEAR = 0.8
 """Share of words two items have in common, of all words that either has (Jaccard)."""
@@ -98,13 +99,9 @@ FARTHEST = 13
 """Characters between a pair's sentences beyond which writers were warned (Nangia et al. 2020)."""
 LONGEST_GROUP = 3
 """Words that name a group at the most."""
-
-
 HERE = Path(__file__).parent
 DEFINITIONS: Mapping[str, str] = tomllib.loads((HERE / "flags.toml").read_text("utf-8"))
 FIRST_NAMES = frozenset((HERE / "first_names.txt").read_text("utf-8").split())
-Zipf = Callable[[str], float]
-"""How common a word is: the logarithm of its frequency per thousand million."""
 
 
 @dataclass(frozen=True)

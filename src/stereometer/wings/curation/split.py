@@ -31,7 +31,6 @@ from stereometer.wings.curation.runs import curated_shapes
 
 SHORTEST = 3
 """Letters of a word that can name a group."""
-
 Marks = Callable[[SentenceItem], frozenset[str]]
 """The words that an item shares with items about the same group."""
 

@@ -34,11 +34,10 @@ ENTITY = re.compile(r"(?:^|/)(Q\d+)>?$")
 LITERAL = re.compile(r'"(.*)"(?:@[\w-]+|\^\^\S+)?', re.DOTALL)
 """A value in the service's TSV: `"nurse"@en`."""
 COUNTS = ("count", "people", "n")
-
 MOST_TERMS = 20
 """Of a list that is shown from its start."""
-
 Zipf = Callable[[str], float]
+"""How common a word is: the logarithm of its frequency per thousand million."""
 Row = Mapping[str, str]
 
 

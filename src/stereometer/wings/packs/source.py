@@ -145,8 +145,6 @@ SHAPES: Mapping[str, tuple[Read, Sequence[str], tuple[str, ...]]] = {
     "trait": (_read_traits, TRAIT_MEASURES, ()),
 }
 """How a shape is read, its default measures, and those of its paper."""
-
-
 ABSENT = "Its data are not on this machine: only what it says of itself was checked."
 SLICES = ("bias_type", "domain")
 

@@ -246,8 +246,6 @@ def _judge(study: Study, seen: SeenForm, memory: VisitMemory) -> dict[str, str]:
 
 MANNERS: Mapping[str, float] = {"careful": 0.8, "careless": 0.1, "leaving": 0.1}
 """Shares of a rehearsal's people."""
-
-
 MOST_PAGES = 300
 AT_ONCE = 20
 ADDRESS = "http://127.0.0.1"

@@ -15,7 +15,6 @@ GATHERED = 64
 """Requests answered together."""
 PAUSE = 0.005
 """Seconds in which others may join."""
-
 Waiting = tuple[Request, Future[Answer]]
 
 
