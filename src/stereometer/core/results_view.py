@@ -19,11 +19,22 @@ def results(every: Sequence[Result], slices: bool = False) -> View:
     notes = [
         note
         for group in groups
-        for note in (*(note for each in group for note in each.notes), *family_notes(group))
+        for note in (
+            *(_whose(note, each, every) for each in group for note in each.notes),
+            *family_notes(group),
+        )
     ]
     return View(
         parts=tuple(_alike(group, slices) for group in groups), notes=tuple(dict.fromkeys(notes))
     )
+
+
+def _whose(note: str, result: Result, every: Sequence[Result]) -> str:
+    """What is said of one model's card among several names the model."""
+    others = (each for each in every if each.model != result.model)
+    of_card = note in result.model_card["notes"]
+    told = of_card and any(note not in each.model_card["notes"] for each in others)
+    return f"{result.model}: {note}" if told else note
 
 
 def _alike(group: Sequence[Result], slices: bool) -> View:

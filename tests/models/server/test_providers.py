@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ from stereometer.models.server.opener import PROVIDERS, headers_for, key_for
 from tests.builders.commands import assert_refused, call
 from tests.builders.comments import own_table
 from tests.builders.servers import opened
-from tests.models.server.conftest import Stub
+from tests.models.server.conftest import Stub, send
 
 Start = Callable[..., Stub]
 VARIABLES = (*(each.variable for each in PROVIDERS.values()), opener.AZURE_VARIABLE)
@@ -90,3 +92,60 @@ def test_a_short_form_is_asked_at_its_address_with_its_key(
     keys = {headers["Authorization"] for _, _, headers in server.seen}
     assert keys == {"Bearer key-of-OPENAI_API_KEY"}
     assert "key-of" not in said.out + said.err
+
+
+@pytest.mark.parametrize(
+    ("second", "options", "told"),
+    [
+        ("openai:gpt", "", "without a key: set OPENAI_API_KEY"),
+        ("gemini:g", "--budget $5 --price parrot=1/2", "needs a price of g."),
+        ("vllm:org/name", "", "'.[vllm]'"),
+    ],
+)
+def test_what_the_second_model_lacks_is_said_before_the_first_is_asked(
+    stub: Start,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    second: str,
+    options: str,
+    told: str,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    found = "stereometer.core.types.opener.find_spec"
+    monkeypatch.setattr(found, lambda name: None if name == "vllm" else find_spec(name))
+    server = stub()
+    said = call(f"ask starter -m server:{server.url}#parrot -m {second} {options} --out", tmp_path)
+    assert said.code in (2, 3)
+    assert told in said.err
+    assert not server.seen
+
+
+def test_a_service_of_this_machine_and_a_price_of_nothing_cost_nothing(
+    stub: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = stub()
+    monkeypatch.setitem(PROVIDERS, "ollama", replace(PROVIDERS["ollama"], address=server.url))
+    for models, price in (
+        ("-m ollama:parrot", "other=1/2"),
+        (f"-m server:{stub().url}#parrot", "parrot=0/0"),
+    ):
+        said = call(
+            "ask --column comment=text --column label=gold --size 2 --repeats 1 --setting",
+            *("zero-shot", "--resamples", 100, "--budget", "$1", "--price", price),
+            *(*models.split(), "--out", tmp_path / price[:5], own_table(tmp_path / "own.csv", 20)),
+        )
+        assert said.code == 0, said.err
+
+
+def test_what_a_card_says_of_one_of_several_models_names_it(stub: Start, tmp_path: Path) -> None:
+    def untempered(handler: Any, body: Any) -> bool:
+        problem = {"error": {"message": "no", "param": "temperature"}}
+        return "temperature" in body and send(handler, problem, 400)
+
+    strict = stub()
+    strict.always = strict.scoring = untempered
+    said = call(
+        f"run starter -m server:{stub().url}#lax -m server:{strict.url}#strict --limit 20",
+        *("--measure", "pair-forced-choice", "--coverage", "0", "--out", tmp_path),
+    )
+    assert "note: strict: The server refuses temperature" in said.out

@@ -14,7 +14,8 @@ from stereometer.core.asking.wordings import wordings
 from stereometer.core.benchmarks.benchmark import Benchmark
 from stereometer.core.errors import UsageError
 from stereometer.core.runs.open import open_benchmark, open_model
-from stereometer.core.types import Backend, Result, Settings
+from stereometer.core.types import Backend, Generate, Options, Result, Settings
+from stereometer.models.baselines.fake import Fake
 from stereometer.report.load import groups_of
 from stereometer.wings.sweep.shape import JOINT, OVER, READING, SHIFT, SPREAD, named
 from stereometer.wings.sweep.sweep import Sweep
@@ -126,6 +127,20 @@ def test_a_dry_run_says_how_many_requests_there_are(tmp_path: Path) -> None:
     assert "pair-graded-choice@1+wording-6+neutral" in planned.out
     assert "in all: " in planned.out
     assert not list(tmp_path.iterdir())
+
+
+def test_a_dry_run_asks_a_model_once_for_each_kind_of_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[set[str]] = []
+
+    def answer(self: Fake, requests: Mapping[str, Any]) -> Iterator[Any]:
+        taken.append({each.kind for each in requests.values()})
+        yield from ()
+
+    monkeypatch.setattr(Fake, "answer", answer)
+    stereometer.sweep("starter", model="fake", out=tmp_path, dry_run=True, **SOME)
+    assert taken == [{Generate.kind}, {Options.kind}]
 
 
 def test_what_is_not_asked_in_words_is_refused() -> None:

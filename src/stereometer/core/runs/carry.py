@@ -33,8 +33,8 @@ def carry_out(
     ends the run carries what was finished before as `results`."""
     part = part_of_run(options)
     if options.get("dry_run"):
-        plans = Plans()
-        plans.plans = [_plan(job, engines, part) for job in with_outlook(jobs, announce)]
+        plans, paces = Plans(), dict[tuple[str, ...], float]()
+        plans.plans = [_plan(job, engines, part, paces) for job in with_outlook(jobs, announce)]
         return plans
     if part is not None:
         place = Path(out) if out is not None else None
@@ -110,7 +110,9 @@ def _sum(values: Iterable[float | None]) -> float | None:
     return sum(known) if len(known) == len(every) else None
 
 
-def _plan(job: Job, engines: Engines, part: PartOfRun | None) -> dict[str, Any]:
+def _plan(
+    job: Job, engines: Engines, part: PartOfRun | None, paces: dict[tuple[str, ...], float]
+) -> dict[str, Any]:
     """What a job would ask, and a time from answering a few of its requests."""
     plan = {name: job.plan[name] for name in ("benchmark", "measure", "model")}
     plan["items"] = job.items
@@ -121,7 +123,7 @@ def _plan(job: Job, engines: Engines, part: PartOfRun | None) -> dict[str, Any]:
         asking = replace(asking, items=part.items(asking.items))
         plan["items"] = len(asking.items)
     counts, sample = _counted(asking)
-    seconds = _seconds(asking, sample, counts["tokens"])
+    seconds = _seconds(asking.backend, sample, counts["tokens"], paces)
     plan |= counts | {"seconds": seconds}
     if isinstance(asking.backend, Charges):
         sizes = counts["tokens_read"], counts["tokens_written"]
@@ -171,12 +173,19 @@ def _each(
     return {"workers": workers, **share, "seconds": time_left}
 
 
-def _seconds(asking: Asking, sample: dict[str, Request], tokens: int) -> float | None:
-    """None for a server: asking it costs money."""
-    if asking.backend.abilities.costly:
+def _seconds(
+    backend: Backend, sample: dict[str, Request], tokens: int, paces: dict[tuple[str, ...], float]
+) -> float | None:
+    """None for a server: asking it costs money. A sample stands for all jobs of its model that ask
+    for the same kinds of answers: a sweep has dozens."""
+    if backend.abilities.costly:
         return None
-    started = time.perf_counter()
-    for _ in asking.backend.answer(sample):
-        pass
-    asked = sum(request.tokens for request in sample.values())
-    return round((time.perf_counter() - started) / max(1, asked) * tokens, 1)
+    kinds = sorted({request.kind for request in sample.values()})
+    of = (backend.card.identity, *kinds)
+    if of not in paces:
+        started = time.perf_counter()
+        for _ in backend.answer(sample):
+            pass
+        asked = sum(request.tokens for request in sample.values())
+        paces[of] = (time.perf_counter() - started) / max(1, asked)
+    return round(paces[of] * tokens, 1)

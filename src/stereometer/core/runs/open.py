@@ -187,6 +187,13 @@ def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
             model_spec(name).check()
 
 
+def check_ready(names: Iterable[str], seed: int, options: Mapping[str, Any]) -> None:
+    """Raises for what is missing to open one of several models, before the first is asked."""
+    for name in names:
+        if not catalog.has("system", name):
+            model_spec(name, seed, options).ready()
+
+
 def _not_a_slip(model: ModelName) -> None:
     """A mitigation after the name is not part of it; baselines and servers take none."""
     name = str(model.base)

@@ -58,6 +58,11 @@ class Opener(ABC):
         """Raises for a slip that shows in the spec alone, without what is needed to open it."""
         return
 
+    def ready(self, spec: str, options: Any) -> None:
+        """Raises for what is missing to open it, as far as that can be told beforehand: of several
+        models, before the first is asked."""
+        return
+
     def fingerprint(self, spec: str, options: Any) -> str | None:
         """Alike only where `open` would give the same model; None where that cannot be told."""
         return None
@@ -126,6 +131,10 @@ class ModelSpec:
         """What reads texts as the model does, where that is possible without its weights."""
         opener, options = self._parts()
         return opener.reader(self.spec, options)
+
+    def ready(self) -> None:
+        opener, options = self._parts()
+        opener.ready(self.spec, options)
 
     def check(self) -> Opener:
         """The opener, which sees nothing wrong with the spec."""

@@ -29,7 +29,7 @@ from stereometer.core.types import (
 )
 from stereometer.core.types.names import shown
 from stereometer.models.server.budget import Size, budget_of, guessed, size_of, thinking_of
-from stereometer.models.server.opener import ServerOptions, check_key
+from stereometer.models.server.opener import ServerOptions, check_key, is_free
 from stereometer.models.server.probe import (
     CHAT,
     SUPPOSED,
@@ -56,7 +56,7 @@ def open_server(spec: str, options: ServerOptions, memory: Memory | None = None)
             f"{shown(f'server:{spec}')} does not say which model. Write the address, # and the "
             "model's name. For instance server:http://127.0.0.1:8080/v1#name."
         )
-    budget = budget_of(options.budget, options.price, model)
+    budget = budget_of(options.budget, options.price, model, is_free(url))
     wires = [
         Wire(each, options.timeout, options.in_flight, options.wait_initial, budget)
         for each in url.split(",")

@@ -229,11 +229,14 @@ class Budget:
         return f"{self.limit} ({spent} spent)"
 
 
-def budget_of(limit: str | None, price: str | None, model: str = "") -> Budget:
+def budget_of(
+    limit: str | None, price: str | None, model: str = "", is_free: bool = False
+) -> Budget:
     """`200000`, or `$2.50` with the prices of a million tokens read and written, `0.15/0.60`, or
     those of each model, `one=3/15,other=0.15/0.60`."""
     known = _prices(price) if price else {}
-    prices = known.get(model, known.get("", (0.0, 0.0)))
+    own = known.get(model, known.get("", (0.0, 0.0) if is_free else None))
+    prices = own or (0.0, 0.0)
     if not limit:
         return Budget(price=prices)
     match = re.fullmatch(r"(\$?)(\d+(?:\.\d+)?)(k|m)?", limit.strip().lower())
@@ -251,7 +254,7 @@ def budget_of(limit: str | None, price: str | None, model: str = "") -> Budget:
                 "a whole number such as 200k."
             )
         return Budget(tokens=int(tokens), price=prices)
-    if not known or (model and not any(prices)):
+    if not known or (model and own is None):
         raise UsageError(
             f"A budget in money needs a price{f' of {model}' if model else ''}. Servers do not "
             "state theirs. Add --price READ/WRITTEN for a million tokens, such as 0.15/0.60, or "

@@ -67,6 +67,15 @@ class ServerOpener(Opener):
 
         return open_server(self.whole(spec), options, memory)
 
+    def ready(self, spec: str, options: ServerOptions) -> None:
+        """A price for a budget in money, and a key."""
+        from stereometer.models.server.budget import budget_of
+
+        urls, _, model = self.whole(spec).rpartition("#")
+        budget_of(options.budget, options.price, model, is_free(urls))
+        for base in urls.split(",") if not options.dry_run else ():
+            check_key(base)
+
     def whole(self, spec: str) -> str:
         """With the address, where the scheme stands for one."""
         known = PROVIDERS.get(self.scheme)
@@ -110,6 +119,13 @@ def variable_for(base: str) -> str:
         return AZURE_VARIABLE
     own = (each.variable for each in PROVIDERS.values() if _host(each.address) == _host(base))
     return next(own, "")
+
+
+def is_free(base: str) -> bool:
+    """Whether it is a service of this machine, which takes no money."""
+    return any(
+        not each.variable and _host(each.address) == _host(base) for each in PROVIDERS.values()
+    )
 
 
 def is_azure(base: str) -> bool:
