@@ -309,7 +309,7 @@ class Serving(TypedDict, total=False):
     room: Annotated[
         int,
         Option(
-            "Tokens beside an answer's own in which a served model may think.",
+            "Tokens beside an answer's own in which a model may think.",
             SERVER,
             default=0,
             least=0,
@@ -317,7 +317,7 @@ class Serving(TypedDict, total=False):
     ]
     thinking: Annotated[
         bool,
-        Option("Whether a served model that can may think first.", SERVER, default=True),
+        Option("Whether a model that can may think first.", SERVER, default=True),
     ]
 
 

@@ -133,6 +133,44 @@ def test_a_conversation_goes_through_the_models_own_template(
     assert_alike(dict(served.answer(requests)), dict(local.answer(requests)))
 
 
+THINKS = (
+    "{% for m in messages %}{{ m.role }}: {{ m.content }} {% endfor %}"
+    "{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}said:"
+)
+
+
+@pytest.mark.parametrize("opens", [False, True])
+def test_room_to_think_and_not_to_think_are_those_of_the_local_path(
+    zoo: Zoo, stand_in: StandIn, tmp_path: Path, opens: bool
+) -> None:
+    folder = shutil.copytree(zoo.folder("llama"), tmp_path / "chat")
+    (folder / "chat_template.jinja").write_text(THINKS + opens * "<think>\n")
+    request = Generate(messages=(("user", "The cat?"),), max_tokens=2, stop=("e", " "))
+    raw = Generate("The cat", max_tokens=2)
+    ways: list[dict[str, Any]] = [{}, {"room": 9}, {"thinking": False}]
+    found: list[tuple[Answer, Answer]] = []
+    identities = set()
+    for how in ways:
+        local, engine = open_model(str(folder), 0, how), opened(folder, **how)
+        answers = [dict(each.answer(keyed(request, raw))) for each in (local, engine)]
+        assert_alike(*answers)
+        found.append((answers[0][request.key], answers[0][raw.key]))
+        identities.add(local.card.identity)
+        for each in (local, engine):
+            able, notes = each.abilities, " ".join(each.card.notes)
+            assert (able.room, able.thinking) == (how.get("room", 0), how.get("thinking", True))
+            assert (Options.kind in able.kinds) is (able.room == 0)
+            assert ("Room for thinking: 9 tokens" in notes) is (able.room == 9)
+            assert ("told so by enable_thinking" in notes) is (not able.thinking)
+    assert len(identities) == 3
+    (plain, rest), (roomy, *others), (told, _) = found
+    assert [rest] * 2 == [*others, found[2][1]], "raw text is not thought about"
+    # The template that opens thinking says so before the answer's own words.
+    assert [str(each.text).startswith("<think>") for each in (plain, told)] == [opens, opens]
+    assert [len(each.rows[0]["logprob"]) for each in (plain, roomy)] == [2, 11]
+    assert (roomy.end, roomy.kept) == (("no room", False) if opens else ("stop", True))
+
+
 # -------------------------------------------------------------------------------- how it is started
 
 

@@ -7,8 +7,8 @@ what the model wrote is read, or the reason why it says nothing is kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -52,6 +52,8 @@ def why_unread(text: str) -> str:
 
 # -------------------------------------------------------------------------------------- thinking
 
+NO_THINKING = {"enable_thinking": False}
+"""How the templates of models that think are told that they should not."""
 OPENED = re.compile(r"\s*<(think|thinking|thought|reasoning)>")
 CLOSED = re.compile(r"</(?:think|thinking|thought|reasoning)>")
 """A template may open what the model closes, so that the first tag is missing."""
@@ -84,6 +86,20 @@ def has_no_room(text: str, end: str) -> bool:
     silent = OPENED.match(text) and not CLOSED.search(text)
     thinks = silent or (channels and all(name != "final" for name, _ in channels))
     return bool(thinks) or (end == "length" and not without_thinking(text)[0].strip())
+
+
+def finished(answer: Answer, stops: Sequence[str], room: int) -> Answer:
+    """Up to where a stop ends the answer: none ends the thinking or the white space before it. What
+    more room would have made longer is not kept, so that it is asked again."""
+    text = answer.text or ""
+    said = without_thinking(text)[0]
+    begins = len(text) - len(said.lstrip())
+    places = [at for stop in stops if (at := text.find(stop, begins)) >= 0]
+    if places:
+        return replace(answer, text=text[: min(places)], end="stop")
+    if has_no_room(text, answer.end):
+        return replace(answer, end=NO_ROOM, kept=False)
+    return replace(answer, kept=answer.end == "stop" or not room)
 
 
 def heard(answer: Answer) -> tuple[dict[str, str], str]:

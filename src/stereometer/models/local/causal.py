@@ -63,7 +63,7 @@ class Causal(LanguageModel):
         """Texts up to this length have shown that the first of them gives the right numbers."""
 
     def ways(self) -> Mapping[str, Way]:
-        writer = Writer(self.split, self.tokens)
+        writer = Writer(self.split, self.tokens, **self.how_to_think)
         return {
             **self.blanks.next_ways(),
             CausalTokens.kind: self.causal_tokens,

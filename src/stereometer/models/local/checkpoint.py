@@ -54,6 +54,9 @@ class LoadingOptions:
     trust_remote_code: bool = False
     head: str = ""
     """A next-sentence head for the model, as `stereometer train nsp` writes it."""
+    room: int = 0
+    """Tokens beside an answer's own in which the model may think."""
+    thinking: bool = True
 
 
 DEFAULTS = LoadingOptions()

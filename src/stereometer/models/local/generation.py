@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -27,7 +27,7 @@ from stereometer.core.asking.options import held
 from stereometer.core.types import NO_TOKEN, TOO_LONG, Answer, Generate, Options, Row
 from stereometer.models.local.batches import common, each, grouped
 from stereometer.models.local.forward import SplitModel
-from stereometer.models.local.prompts import Ids, ReadsPrompts
+from stereometer.models.local.prompts import Asked, Ids, ReadsPrompts, Written
 from stereometer.models.local.tokens import Tokens
 
 LOG = logging.getLogger("stereometer")
@@ -41,8 +41,6 @@ WORTH_SHARING = 8
 """Tokens that a common beginning must have to be computed apart."""
 TOLERANCE = 1e-3
 """On the logits after a prompt, shared against plain, as a share of the largest."""
-
-Asked = Mapping[str, Generate | Options]
 
 
 def uniform(key: str, step: int) -> float:
@@ -124,12 +122,17 @@ class Writer(ReadsPrompts):
     split: SplitModel
     tokens: Tokens
     rows: int = ROWS
+    room: int = 0
+    thinking: bool = True
     shared: bool = field(default=True, init=False)
     """Whether keys and values can be kept and shared, as far as prompts have shown."""
     proven: int = field(default=0, init=False)
     """Prompts up to this length have shown it."""
 
-    def answer(self, requests: Asked) -> Iterator[tuple[str, Answer]]:
+    def answer(self, requests: Asked) -> Written:
+        return self.heard(requests, self._answers)
+
+    def _answers(self, requests: Asked) -> Written:
         by_ids: dict[Ids, dict[str, Generate | Options]] = {}
         for key, request in requests.items():
             ids = self._fitting(request)

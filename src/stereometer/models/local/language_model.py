@@ -25,6 +25,7 @@ from stereometer.core.types import (
     MaskedBlank,
     ModelCard,
     NextTokens,
+    Options,
     Request,
     Row,
     SpanVectors,
@@ -43,7 +44,7 @@ from stereometer.models.local.forward import (
 )
 from stereometer.models.local.lean.choice import Trunk
 from stereometer.models.local.places import CPU
-from stereometer.models.local.prompts import template_of
+from stereometer.models.local.prompts import template_of, thinking_notes, thinking_settings
 from stereometer.models.local.set_distance import set_distances
 from stereometer.models.local.tokens import (
     NAMED,
@@ -273,14 +274,18 @@ class LanguageModel(ABC):
     def abilities(self) -> Abilities:
         """What the family can do and what was added to the model, such as a next-sentence head."""
         blank = self.answers.keys() & {MaskedBlank.kind, NextTokens.kind}
+        thinking = self.how_to_think if self.chat_template else {}
+        # Whoever has room to think does not begin with an option.
+        no_options = {Options.kind} if thinking and all(thinking.values()) else set[str]()
         return Abilities(
-            kinds=frozenset(self.answers),
+            kinds=frozenset(self.answers.keys() - no_options),
             columns=self.blanks.columns if blank else frozenset(),
             mask=self.checkpoint.tokenizer.mask_token,
             window=self.tokens.window,
             chat_template=self.chat_template,
             any_order=self.checkpoint.family == "permuted",
             cautions=self.cautions,
+            **thinking,
         )
 
     @cached_property
@@ -319,10 +324,20 @@ class LanguageModel(ABC):
         """What a conversation is read through; empty where there is none or nothing is written."""
         return template_of(self.checkpoint.tokenizer) if Generate.kind in self.answers else ""
 
+    @property
+    def how_to_think(self) -> dict[str, Any]:
+        """In conversations, as far as the model holds any."""
+        options = self.checkpoint.options
+        return {"room": options.room, "thinking": options.thinking}
+
     @cached_property
     def card(self) -> ModelCard:
-        point = self.checkpoint
-        template = {"chat_template": self.chat_template} if self.chat_template else {}
+        point, template, notes = self.checkpoint, dict[str, Any](), list(self.notes)
+        if self.chat_template:
+            template = {"chat_template": self.chat_template} | thinking_settings(
+                **self.how_to_think
+            )
+            notes += thinking_notes(str(point.tokenizer.chat_template), **self.how_to_think)
         return ModelCard(
             name=point.name,
             spec=point.spec,
@@ -339,7 +354,7 @@ class LanguageModel(ABC):
                 **template,
                 **self.added,
             },
-            notes=(*self.notes, *_loading_notes(point)),
+            notes=(*notes, *_loading_notes(point)),
         )
 
 

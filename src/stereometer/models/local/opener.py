@@ -192,8 +192,8 @@ def _add_head(backend: LanguageModel, shipped: Path | None) -> None:
 
 # ------------------------------------------------------------------- models that are loaded already
 
-SETTABLE = ("head",)
-"""The only option that a model has which is loaded already."""
+SETTABLE = ("head", "room", "thinking")
+"""Options that a model has which is loaded already."""
 
 
 @contextmanager
@@ -206,7 +206,8 @@ def held(loaded: object, options: Mapping[str, Any] | None = None) -> Iterator[L
     model.eval()
     model.requires_grad_(False)
     try:
-        yield _backend(model, tokenizer, str((options or {}).get("head") or ""))
+        own = {name: value for name, value in (options or {}).items() if name in SETTABLE}
+        yield _backend(model, tokenizer, {name: of for name, of in own.items() if of is not None})
     finally:
         for module, mode in modes:
             module.training = mode
@@ -258,12 +259,12 @@ def _check_options(options: Mapping[str, Any]) -> None:
             )
 
 
-def _backend(model: Any, tokenizer: Any, head: str) -> LanguageModel:
+def _backend(model: Any, tokenizer: Any, own: Mapping[str, Any]) -> LanguageModel:
     quiet()
     name = type(model).__name__
     check_tokenizer(name, tokenizer, model)
     dtype = str(model.dtype).removeprefix("torch.")
-    options = LoadingOptions(device=str(model.device), dtype=dtype, head=head)
+    options = LoadingOptions(device=str(model.device), dtype=dtype, **own)
     backend = backend_for(Checkpoint(name, _family(model), model, tokenizer, options))
     backend.checkpoint = backend.checkpoint.described(name=f"{name}-{backend.weights[:8]}")
     backend.notes.append("The model was passed in memory: it is known by its weights alone.")

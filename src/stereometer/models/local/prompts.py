@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from hashlib import sha256
 from typing import Any
 
+from stereometer.core.asking.conversation import NO_THINKING, OPENED, finished
 from stereometer.core.asking.options import bare
 from stereometer.core.errors import ModelError
-from stereometer.core.types import Generate, Options, Skip
+from stereometer.core.types import TOO_LONG, Answer, Generate, Options, Skip
 from stereometer.models.local.checks import Renderer
 from stereometer.models.local.tokens import Tokens
 
 Ids = tuple[int, ...]
+Asked = Mapping[str, Generate | Options]
+Written = Iterator[tuple[str, Answer]]
+OPENS = re.compile(rf"{OPENED.pattern}\s*\Z")
 
 
 class ReadsPrompts:
     """What writes has a tokenizer, whoever computes."""
 
     tokens: Tokens
+    room: int = 0
+    """Tokens beside an answer's own in which a model may think before it."""
+    thinking: bool = True
+    opens: bool = False
+    """Whether the template itself begins the thinking, as prompts have shown."""
+
+    def heard(self, asked: Asked, write: Callable[[Asked], Written]) -> Written:
+        """With room to think in conversations; what ends an answer does not end the thinking."""
+        for key, answer in write({key: self._with_room(each) for key, each in asked.items()}):
+            request = asked[key]
+            if isinstance(request, Generate) and request.messages and answer.end != TOO_LONG:
+                begun = replace(answer, text=f"<think>{answer.text}") if self.opens else answer
+                yield key, finished(begun, request.stop, self.room) if self.room else begun
+            else:
+                yield key, answer
+
+    def _with_room(self, request: Generate | Options) -> Generate | Options:
+        if not self.room or not request.messages or isinstance(request, Options):
+            return request
+        return replace(request, max_tokens=request.max_tokens + self.room, stop=())
 
     def ids(self, request: Generate | Options) -> Ids:
         """The prompt as the model reads it: raw text, or messages through its chat template."""
@@ -34,6 +60,7 @@ class ReadsPrompts:
                 f"The model's chat template cannot be used: {str(error)[:200]}. It may have none, "
                 "or not know these roles. Ask without --chat, or without a system prompt."
             ) from None
+        self.opens = OPENS.search(text) is not None
         return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
 
     @cached_property
@@ -43,9 +70,12 @@ class ReadsPrompts:
         from transformers import PreTrainedTokenizerBase
 
         tokenizer = self.tokens.tokenizer
+        told = {} if self.thinking else NO_THINKING
         if type(tokenizer).apply_chat_template is PreTrainedTokenizerBase.apply_chat_template:
-            return Renderer(tokenizer.get_chat_template(), tokenizer.special_tokens_map)
-        return partial(tokenizer.apply_chat_template, add_generation_prompt=True, tokenize=False)
+            return Renderer(tokenizer.get_chat_template(), tokenizer.special_tokens_map | told)
+        return partial(
+            tokenizer.apply_chat_template, add_generation_prompt=True, tokenize=False, **told
+        )
 
     def _fitting(self, request: Generate | Options) -> Ids | None:
         try:
@@ -71,6 +101,20 @@ class ReadsPrompts:
             if token not in special:
                 tokens.setdefault(bare(tokenizer.decode([token])), []).append(token)
         return tokens
+
+
+def thinking_settings(room: int, thinking: bool) -> dict[str, Any]:
+    """How much room there is makes no other answer, as long as it is enough."""
+    return ({"room": True} if room else {}) | ({} if thinking else {"thinking": False})
+
+
+def thinking_notes(template: str, room: int, thinking: bool) -> Iterator[str]:
+    if room:
+        yield f"Room for thinking: {room} tokens beside an answer's own."
+    if not thinking:
+        (switch,) = NO_THINKING
+        how = f"told so by {switch}" if switch in template else "but its template takes no word"
+        yield f"Asked not to think, {how}; thinking that comes all the same is cut off."
 
 
 def template_of(tokenizer: Any) -> str:

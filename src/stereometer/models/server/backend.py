@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any
 
-from stereometer.core.asking.conversation import has_no_room, without_thinking
+from stereometer.core.asking.conversation import finished
 from stereometer.core.asking.options import named
 from stereometer.core.errors import BudgetSpent, ModelError, UsageError
 from stereometer.core.types import (
@@ -135,7 +135,8 @@ class Server:
         if self.finding.likelihood != "none":
             yield from (WholeText.kind, Continuation.kind)
         # Whoever has room to think does not begin with an option.
-        if max(self.finding.top_k, self.finding.top_k_chat) and not self.options.room:
+        thinks = self.options.room and self.options.thinking
+        if max(self.finding.top_k, self.finding.top_k_chat) and not thinks:
             yield Options.kind
 
     def _card(self) -> ModelCard:
@@ -278,16 +279,11 @@ class Server:
         said, thinking = _writable(refusal or text), _writable(thinking_of(choice))
         if thinking:
             said = f"<think>{thinking}{f'</think>{said}' if said else ''}"
-        if self._stops_itself(request):
-            said = _cut(said, request.stop)
-        kept = self.wire.for_keeping(said)
-        if refusal or reason.lower().startswith(FILTERED_ENDS):
-            return Answer((), kept, FILTERED)
+        stops = request.stop if self._stops_itself(request) else ()
         end = "length" if reason == "length" else "stop"
-        if has_no_room(kept, end):
-            return Answer((), kept, NO_ROOM, kept=False)
-        # What was cut would be longer with more room.
-        return Answer((), kept, end, kept=end == "stop" or not self.options.room)
+        answer = finished(Answer((), self.wire.for_keeping(said), end), stops, self.options.room)
+        is_filtered = refusal or reason.lower().startswith(FILTERED_ENDS)
+        return replace(answer, end=FILTERED, kept=True) if is_filtered else answer
 
     @property
     def rest(self) -> str | None:
@@ -307,15 +303,6 @@ def _read(request: Request) -> tuple[str, int]:
             return text, 0
         case _:
             raise TypeError(f"a server does not answer {request.kind}")
-
-
-def _cut(text: str, stops: Sequence[str]) -> str:
-    """Up to where a server would have stopped the answer: not in the thinking or the white space
-    before it."""
-    answer = without_thinking(text)[0]
-    begins = len(text) - len(answer.lstrip())
-    places = (text.find(stop, begins) for stop in stops)
-    return text[: min((at for at in places if at >= 0), default=len(text))]
 
 
 def _writable(content: Any) -> str:

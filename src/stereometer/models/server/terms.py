@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
+from stereometer.core.asking.conversation import NO_THINKING
 from stereometer.models.server.refusals import NotThere, RefusedRequest
 from stereometer.models.server.wire import Wire, Wires
 
@@ -25,7 +26,7 @@ DISPENSABLE = ("top_p", "seed", TEMPLATE, EFFORT, "stop", "temperature")
 """What can be left out; where a refusal names several, in this order."""
 SAMPLING = {"temperature": 0.0, "top_p": 1, "seed": 1, "stop": ["\n\n"]}
 """What questions of a run say beside their words, as a probe says it."""
-UNTHINKING = {TEMPLATE: {"enable_thinking": False}, EFFORT: EFFORTS[0]}
+UNTHINKING = {TEMPLATE: NO_THINKING, EFFORT: EFFORTS[0]}
 
 
 @dataclass(frozen=True)

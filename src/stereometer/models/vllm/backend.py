@@ -27,7 +27,13 @@ from stereometer.core.types import (
     Row,
 )
 from stereometer.models.local.files import COMMIT, tokenizer_digest
-from stereometer.models.local.prompts import Ids, ReadsPrompts, template_of
+from stereometer.models.local.prompts import (
+    Ids,
+    ReadsPrompts,
+    template_of,
+    thinking_notes,
+    thinking_settings,
+)
 from stereometer.models.local.tokens import canaries
 from stereometer.models.local.unloaded import Unloaded
 from stereometer.models.vllm.engine import (
@@ -59,6 +65,8 @@ class Vllm(ReadsPrompts):
     def __init__(self, spec: str, model: Unloaded, options: VllmOptions) -> None:
         self.model = model
         self.options = options = replace(options, dtype=precision(options, model))
+        self.room, self.thinking = options.room, options.thinking
+        self.how_to_think: dict[str, Any] = {"room": self.room, "thinking": self.thinking}
         longest = options.max_model_len or min(LONGEST, model.window)
         self.tokens = model.tokens(min(model.window, longest - 1))  # it always writes a token
         self.spec = f"vllm:{spec}"
@@ -70,10 +78,12 @@ class Vllm(ReadsPrompts):
             Generate.kind: self.written,
             Options.kind: self.weighed,
         }
+        no_options = {Options.kind} if self.room and self.thinking else set[str]()
         self.abilities = Abilities(
-            frozenset(self.ways),
+            frozenset(self.ways.keys() - no_options),
             window=self.tokens.window,
             chat_template=template_of(model.tokenizer),
+            **self.how_to_think,
             cautions=tuple(canaries(self.tokens)),
         )
 
@@ -81,6 +91,7 @@ class Vllm(ReadsPrompts):
     def card(self) -> ModelCard:
         own = {name: getattr(self.options, name) for name in OWN_NUMBERS}
         template, digest = self.abilities.chat_template, self.model.digest
+        thinks = self.how_to_think if template else {"room": 0, "thinking": True}
         return ModelCard(
             self.model.name,
             self.model.family,
@@ -93,9 +104,14 @@ class Vllm(ReadsPrompts):
                 **self.tokens.settings,
                 **({ORIGIN: digest} if COMMIT.fullmatch(digest) else {}),
                 **({"chat_template": template} if template else {}),
+                **thinking_settings(**thinks),
                 **{name: value for name, value in own.items() if value is not None},
             },
-            (*self.model.notes, "Computed by vLLM."),
+            (
+                *self.model.notes,
+                *thinking_notes(str(self.model.tokenizer.chat_template), **thinks),
+                "Computed by vLLM.",
+            ),
             self.spec,
         )
 
@@ -163,6 +179,9 @@ class Vllm(ReadsPrompts):
                 yield key, found.pop(key)
 
     def written(self, requests: Mapping[str, Generate]) -> Answers:
+        return self.heard(requests, self._written)
+
+    def _written(self, requests: Mapping[str, Any]) -> Answers:
         asked: dict[str, Asked] = {}
         for key, request in requests.items():
             ids = self._fitting(request)

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from stereometer.core.asking.wordings import FIRST, wordings
-from stereometer.core.types import Abilities, Options, Result, Slice, Variant, names
+from stereometer.core.types import Abilities, Result, Slice, Variant, names
 from stereometer.core.types.names import WITHIN_WORD, MeasureName
 from stereometer.wings.sweep.shape import WORDING
 
 FORMS = ("raw", "chat")
 NEUTRAL = ("not offered", "offered")
 THINKING = ("no", "yes")
-WORDS, PROBABILITIES = "words", "probabilities"
+WORDS = "words"
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,6 @@ class Way:
     def worded(self, able: Abilities) -> Iterator[Self]:
         """In every wording and every other way in which a model can be asked."""
         thinks = able.room > 0 and able.thinking
-        if thinks and self.answer == PROBABILITIES and Options.kind in able.kinds:
-            return  # what it writes next is what it thinks
         chat, raw = bool(able.chat_template), able.continues and not thinks
         for form in ([FORMS[0]] if raw else []) + ([FORMS[1]] if chat else []):
             for neutral in (False, True)[: 1 + self.has_neutral]:

@@ -172,7 +172,11 @@ class SelfDebiased(LanguageModel):
         if isinstance(self.base, Masked):
             return {MaskedTokens.kind: self._tokens, MaskedBlank.kind: self._blanks}
         writer = DebiasedWriter(
-            self.split, self.base.tokens, prompt=self.prompt, reweighting=self.reweighting
+            self.split,
+            self.base.tokens,
+            prompt=self.prompt,
+            reweighting=self.reweighting,
+            **self.how_to_think,
         )
         return {
             CausalTokens.kind: self._tokens,
