@@ -33,8 +33,12 @@ def groups_of(
 def grouped(given: Iterable[Run], facts: Mapping[str, Facts]) -> list[tuple[Section, Group]]:
     """Runs of one kind, benchmark, measure, variant and data together, in the order given."""
     runs: dict[tuple[object, ...], list[Run]] = {}
-    for run in given:
+    every = list(given)
+    within = {digest for run in every for digest in section_for(run.result).within(run)}
+    for run in every:
         result = run.result
+        if result.scores_digest in within:
+            continue
         key = (result.kind, *section_for(result).alike(result))
         runs.setdefault(key, []).append(run)
     sections = [section_for(alike[0].result) for alike in runs.values()]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,42 @@ def harmony(body: Body) -> Any:
     return 200, said(body, f"{text}<|message|>yes<|return|>")
 
 
+def gemini(body: Body) -> Any:
+    """Its errors are lists; where thinking took all the room, it says nothing."""
+    if "seed" in body:
+        told = 'Invalid JSON payload received. Unknown name "seed": Cannot find field.'
+        return 400, [{"error": {"code": 400, "message": told, "status": "INVALID_ARGUMENT"}}]
+    answer = said(body, "yes")
+    if limit_of(body) < NEEDED:
+        answer["choices"][0] |= {"finish_reason": "length", "message": {"role": "assistant"}}
+    return 200, answer
+
+
+def naming(body: Body) -> Any:
+    """OpenAI's chat models that do not reason: the likeliest of the tokens that are written."""
+    answer = said(body, "yes")
+    if most := body.get("top_logprobs", 0):
+        shares = {"Yes": 0.6, " yes": 0.2, "No": 0.1} | {f"other {at}": 0.001 for at in range(17)}
+        rows = [{"token": text, "logprob": log(share)} for text, share in shares.items()]
+        answer["choices"][0]["logprobs"] = {"content": [{"top_logprobs": rows[:most]}]}
+    return 200, answer
+
+
+def tgi(body: Body) -> Any:
+    if body.get("top_logprobs", 0) > 5:
+        told = "Input validation error: `top_n_tokens` must be >= 0 and <= 5. Given: 20"
+        return 422, {"error": told, "error_type": "validation"}
+    return naming(body)
+
+
+def no_echo(body: Body) -> Any:
+    """Goes on with the prompt and ignores, without a word, that it should come back."""
+    answer = said(body, " yes")
+    if body.get("logprobs"):
+        answer["choices"][0]["logprobs"] = {"tokens": [" yes"], "token_logprobs": [-0.1]}
+    return 200, answer
+
+
 def filter_of_words(body: Body) -> Any:
     """Holds back four of eight comments, each in another way; refuses a fifth by itself."""
     text = body.get("messages", [{"content": ""}])[-1]["content"]
@@ -124,9 +161,12 @@ class Service:
     """Parameters of the questions of the run, besides those that every one has."""
     notes: tuple[str, ...] = ()
     """What the model's card says of it."""
+    goes_on: Callable[[Body], Any] | None = None
+    """How text is continued, where it is."""
 
 
 PLAIN = frozenset({"temperature", "top_p", "seed", "max_tokens"})
+GRADED = PLAIN | {"logprobs", "top_logprobs"}
 OWN = "temperature is the server's own: answers vary"
 SERVICES = {
     "claude-4.1": Service(claude_4_1, "", PLAIN - {"top_p"}, ("refuses it: top_p.",)),
@@ -154,16 +194,47 @@ SERVICES = {
         ("told so by reasoning_effort", "refuses it: chat_template_kwargs."),
     ),
     "harmony": Service(harmony, "", PLAIN),
+    "gemini": Service(
+        gemini, "--room 200", PLAIN - {"seed"}, ("refuses it: seed.", "Room for thinking")
+    ),
+    "openai, not reasoning": Service(
+        naming, "--graded", GRADED, ("chat; prompts are not scored; 20 likeliest tokens named",)
+    ),
+    "ollama": Service(
+        naming,
+        "--graded",
+        GRADED,
+        ("completions and chat; prompts are not scored; 20 likeliest tokens named",),
+        lambda body: (200, said(body)),
+    ),
+    "llama.cpp": Service(
+        naming,
+        "--graded",
+        GRADED,
+        ("completions and chat; prompts are not scored; 20 likeliest tokens named",),
+        no_echo,
+    ),
+    "tgi": Service(
+        tgi,
+        "--graded",
+        GRADED,
+        ("completions and chat; prompts are not scored; 5 likeliest tokens named",),
+        no_echo,
+    ),
 }
 
 
-def serving(stub: Start, answers: Callable[[Body], Any]) -> Stub:
-    """A service that has conversations only, and the questions of a run apart from the probe's."""
+def chat_alone(body: Body) -> Any:
+    return 404, {"error": {"message": "This is a chat model."}}
+
+
+def serving(
+    stub: Start, answers: Callable[[Body], Any], goes_on: Callable[[Body], Any] | None = None
+) -> Stub:
+    """A service, most often of conversations alone."""
 
     def reply(handler: Any, body: Body) -> bool:
-        if "messages" not in body:
-            return send(handler, {"error": {"message": "This is a chat model."}}, 404)
-        status, value = answers(body)
+        status, value = (answers if "messages" in body else goes_on or chat_alone)(body)
         return send(handler, value, status)
 
     server = stub()
@@ -201,7 +272,7 @@ def test_what_a_service_refuses_is_left_out_and_said_on_the_card(
     stub: Start, tmp_path: Path, name: str
 ) -> None:
     service = SERVICES[name]
-    server = serving(stub, service.answers)
+    server = serving(stub, service.answers, service.goes_on)
     ran = asked(server, tmp_path / "runs", service.options)
     assert ran.code == 0, ran.err
     (result,) = ran.json["results"]
@@ -215,7 +286,7 @@ def test_what_a_service_refuses_is_left_out_and_said_on_the_card(
     assert said_ == {"yes"}
 
 
-@pytest.mark.parametrize("answers", [gpt_5, thinker, quiet_thinker])
+@pytest.mark.parametrize("answers", [gpt_5, thinker, quiet_thinker, gemini])
 def test_without_room_nothing_is_scored_nothing_kept_and_the_way_out_said(
     stub: Start, tmp_path: Path, answers: Callable[[Body], Any]
 ) -> None:

@@ -16,6 +16,7 @@ from stereometer.kinds.comments.recognition.method import RecognitionOptions
 from stereometer.kinds.pairs.forced_choice import METHOD as PAIR
 from stereometer.models.baselines.fake import Fake
 from stereometer.wings.asking.jobs import jobs_in_words, open_comments
+from tests.builders.commands import call
 from tests.builders.comments import own_table
 
 THEIRS = replace(PAIR, name="pair-in-other-words")
@@ -70,3 +71,9 @@ def test_a_sample_that_nobody_draws_is_refused() -> None:
 def test_a_set_that_nobody_asks_about_in_words_is_refused() -> None:
     with pytest.raises(UsageError, match="abc has no comments, CATs or pairs"):
         measures("abc")
+
+
+def test_where_choices_follow_the_position_the_way_out_is_said(tmp_path: Path) -> None:
+    asked = ("ask starter -m fake --limit 60 --resamples 100 --out", tmp_path)
+    assert "Most choices follow the position: --graded reads" in call(*asked).err
+    assert "--graded" not in call(*asked, "--graded").err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import Thread
@@ -73,6 +74,19 @@ def test_wordings_of_both_tasks_of_a_shape_have_the_same_names() -> None:
                 assert len(within) >= 6
 
 
+def test_the_page_says_the_wordings_as_they_are() -> None:
+    howto = Path(__file__).parents[3] / "docs" / "howto"
+    page = (howto / "forced-choice.md").read_text("utf-8")
+    rows = [line.split(" | ") for line in page.split("\n") if re.match(r"\| \d \|", line)]
+    assert [row[0].strip("| ") for row in rows] == [each.id for each in wordings("sentence")]
+    for (_, asks, labels, rates), compared, rated in zip(
+        rows, wordings("sentence"), wordings("rating"), strict=True
+    ):
+        assert asks in compared.text
+        assert labels.split(", ") == list(compared.offered())
+        assert rates.strip("| ") in rated.text
+
+
 def only(result: Result, name: str) -> list[Any]:
     return [row for row in named(result, name) if len(row.slice) == 2]
 
@@ -108,6 +122,8 @@ def test_it_is_shown_and_reported_by_way_of_asking(swept: tuple[Sweep, Path]) ->
     figure = section.view(group).figures[0]
     (chart,) = figure.charts
     assert "rated alone" in chart.description
+    # The runs that it reads have no section of their own.
+    assert [whole.first for _, whole in groups_of([swept[1]])] == [group.first]
     layers = chart.spec["layer"]
     dots = [layer["data"]["values"] for layer in layers if layer["mark"].get("size") == 16]
     scored = [row for row in named(group.first, READING) if row.value is not None]

@@ -224,8 +224,24 @@ ADVICE = {
 """What is said of answers that are missing for these reasons."""
 
 
+HABIT = (
+    "Most choices follow the position: --graded reads the probabilities of the options, where the "
+    "model gives them."
+)
+
+
 def advice(skipped: Mapping[str, int]) -> str:
     return " ".join(words.format(skipped[why]) for why, words in ADVICE.items() if skipped.get(why))
+
+
+def _told(result: Result) -> Iterator[str]:
+    """What a user can do about answers that say nothing."""
+    if told := advice(result.skipped) if result.skipped else "":
+        yield told
+    overall = {row.name: row.value for row in result.estimates if not row.slice}
+    agreed = overall.get("order_agreement")
+    if agreed is not None and agreed < 50 and "position_effect" not in overall:
+        yield HABIT
 
 
 class Outcomes(Protocol):
@@ -256,9 +272,8 @@ class Results(Tabular, WithFigures, list[Result]):
         for result in self:
             measure = f" ({result.measure})" if len(self) > 1 else ""
             stopped = [result.notes[0].partition(". ")[0]] if result.stopped else []
-            told = advice(result.skipped) if result.skipped else ""
-            unheard = [f"{told}{measure}"] if told else []
-            lines += [*stopped, *unheard, f"Stored in {result.folder}{measure}"]
+            told = [f"{each}{measure}" for each in _told(result)]
+            lines += [*stopped, *told, f"Stored in {result.folder}{measure}"]
         return lines
 
     def check(self) -> None:

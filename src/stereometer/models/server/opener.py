@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from stereometer.core.errors import UsageError
 from stereometer.core.types import Backend, Memory, Opener
@@ -129,12 +129,20 @@ def is_free(base: str) -> bool:
 
 
 def is_azure(base: str) -> bool:
-    return (urlsplit(base).hostname or "").endswith(AZURE_HOSTS)
+    return (_split(base).hostname or "").endswith(AZURE_HOSTS)
+
+
+def _split(address: str) -> SplitResult:
+    """Empty for what is no address, such as `[::1`: it is refused where it is asked."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 def _host(address: str) -> tuple[str, str]:
     """With how it is reached: a key is not sent in the clear to a host that takes it encrypted."""
-    parts = urlsplit(address)
+    parts = _split(address)
     return parts.scheme, parts.netloc.lower().removesuffix(":443")
 
 

@@ -194,6 +194,7 @@ def message(text: str) -> str:
         value = json.loads(text)
     except (ValueError, RecursionError):  # not JSON, or a number of over 4,300 digits
         return text
+    (value,) = value if isinstance(value, list) and len(value) == 1 else [value]  # Gemini's
     inner = value.get("error", value) if isinstance(value, dict) else value
     return str(inner.get("message", inner) if isinstance(inner, dict) else inner)
 

@@ -54,6 +54,11 @@ class Section:
         alone = result.model if result.stopped else None
         return (result.benchmark, result.measure, result.variant, result.asked_as, *data, alone)
 
+    def within(self, run: Run) -> Iterable[str]:
+        """Digests of the scores of other runs that this one shows, so that they have no section of
+        their own."""
+        return ()
+
     def ordered(self, runs: Sequence[Run]) -> Sequence[Run]:
         return runs
 

@@ -1,8 +1,11 @@
 """One set of items under many readings: specification curves, and what the choices do."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from stereometer.core import catalog
+from stereometer.core.files import read_json
+from stereometer.core.runs import store
+from stereometer.core.runs.stored import Run
 from stereometer.core.show import numbers
 from stereometer.core.show.figure import FILLS, Chart, Figure, Spec
 from stereometer.core.show.table import Table
@@ -36,6 +39,12 @@ class Swept(Section):
 
     def alike(self, result: Result) -> tuple[object, ...]:
         return (*super().alike(result), result.settings["shape"])
+
+    def within(self, run: Run) -> Iterable[str]:
+        """Dozens of wordings of one question would hide what they say together."""
+        stored = run.folder / store.RUN
+        worded = sweep.named(run.result, sweep.OVER) and stored.exists()
+        return read_json(stored)["plan"]["runs"].values() if worded else ()
 
     def heading(self, group: Group) -> str:
         noun = catalog.shape(str(group.first.settings["shape"])).noun

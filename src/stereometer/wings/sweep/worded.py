@@ -80,17 +80,18 @@ def _spec(system: System, joint: Estimate, rows: Sequence[Estimate]) -> Spec:
 
 
 def _placed(rows: Sequence[Estimate]) -> tuple[list[frame.Row], list[frame.Row], Places, float]:
-    """Headings and labels with their places, those of the lines, and the height of all."""
+    """Headings and labels with their places, those of the lines, and the height of all. A line
+    that needs no label beside its heading stands beside that."""
     heads: list[frame.Row] = []
     labels: list[frame.Row] = []
     places: dict[int, float] = {}
     top = TOP + STEP / 2
     for head, of in groupby(rows, _head):
         heads.append({"y": top, "label": head or "all ways"})
-        top += STEP if head else 0
-        for row in of:
+        rests = [(row, sweep.way(row, sweep.ASKED[2:])) for row in of]
+        top += STEP if rests[0][1] else 0
+        for row, rest in rests:
             places[id(row)] = top
-            rest = sweep.way(row, sweep.ASKED[2:])
             labels += [{"y": top, "label": rest}] if rest else []
             top += STEP
     return heads, labels, places, top

@@ -95,7 +95,9 @@ class Cells:
                 yield from self._of(empty, crossed, WAYS, WAYS)
             else:
                 absent = [self.readings[at].why or "" for at in ats if at not in self.by_unit]
-                why = f"only {len(ats) - len(absent)} of {len(ats)} wordings have a score"
+                some, every = len(ats) - len(absent), len(ats)
+                why = f"only {some} of {every} wordings have a score"
+                why = why if some else f"none of {every} wordings has a score"
                 (most, _), *_ = Counter(absent).most_common(1)
                 yield replace(empty, why=f"{why}: {most}")
 
