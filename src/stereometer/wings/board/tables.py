@@ -219,7 +219,7 @@ def shown_table(section: Section, group: Group, tiers: Tiers, hidden: bool = Fal
 
 
 def tested(group: Group) -> Sequence[Compared]:
-    """All systems with each other, p adjusted over all; none where they cannot be, or are many."""
+    """All systems with each other, p adjusted over all; none where that cannot be or takes long."""
     return pairs_of(group, True, overall=True) if len(group.systems) <= MOST_TESTED else ()
 
 

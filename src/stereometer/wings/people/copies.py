@@ -66,7 +66,7 @@ def _disclose(copy: Path, versions: Path) -> None:
 
 
 def restore_sqlite(folder: Path, copy: Path) -> Path:
-    """Put a backup in place of database and frozen copies, which go into another; its name."""
+    """Put a backup in place of database and frozen copies, which go into a backup too; its name."""
     _check_is_study(copy)
     current, aside = folder / FILE, folder / f"before-{time.strftime('%Y%m%d-%H%M%S')}.sqlite"
     if current.exists():

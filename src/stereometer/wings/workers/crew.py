@@ -221,7 +221,7 @@ class Window:
 
 
 def noticed(checked: int) -> float | None:
-    """The smallest share of wrong answers that so many checks find with CERTAINTY; None without."""
+    """The smallest share of wrong answers that so many checks would have met, with CERTAINTY."""
     return round(1 - (1 - CERTAINTY) ** (1 / checked), 4) if checked else None
 
 
