@@ -25,7 +25,7 @@ from stereometer.wings.people.database import Database, open_database, versions
 from stereometer.wings.people.kinds import kind_called
 from stereometer.wings.people.kinds.kind import WRITERS, Kind, KindOptions, Respondent, Unit
 from stereometer.wings.people.secrets import Secrets, read_secrets
-from stereometer.wings.people.texts import PARTS, WORDS, StudyTexts, read_texts
+from stereometer.wings.people.texts import WORDS, StudyTexts, read_texts
 
 T = TypeVar("T")
 O = TypeVar("O", bound=KindOptions)  # noqa: E741
@@ -132,7 +132,7 @@ class Study:
         if (refusal := self.kind.refusal(self)) is not None:
             raise DataError(f"{self.folder / 'study.toml'}: {refusal}")
         for texts in self._texts.values():
-            texts.checked(PARTS)
+            texts.check()
         self.kind.pages(self, Respondent("", (self.units[0].name,), {}))  # reads what is frozen
         return self
 

@@ -85,8 +85,8 @@ class StudyTexts:
         html = self.page(part, **values)
         return Markup(re.sub(r"(</?)h1>", r"\1h2>", html))
 
-    def checked(self, parts: Sequence[str]) -> None:
-        for part in parts:
+    def check(self) -> None:
+        for part in PARTS:
             if not self.pages.get(part, "").strip():
                 raise DataError(
                     f"{self.folder / part}.md is missing or empty. Everybody who takes part reads "

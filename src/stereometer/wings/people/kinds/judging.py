@@ -16,7 +16,7 @@ from stereometer.kinds.pairs.items import Pair
 from stereometer.kinds.pairs.shape import SHAPE as PAIRS
 from stereometer.wings.curation.labels import NO_TYPE, vote_of
 from stereometer.wings.people.fields import ChoiceField, Form
-from stereometer.wings.people.kinds.kind import Defaults, Judging, KindOptions, Page, Respondent
+from stereometer.wings.people.kinds.kind import Judging, KindOptions, Page, Respondent
 from stereometer.wings.people.kinds.writing import TYPES
 
 if TYPE_CHECKING:
@@ -40,10 +40,8 @@ class JudgeCats(Judging):
     about = "items"
     leaves = "Labels of sentences that others wrote. Some of the sentences may offend."
     options = JudgeCatsOptions
-    defaults = Defaults(5, 10, 2.5, 10)
     materials = ("items.json",)
     shape = CATS
-    scale = "names"
     adjustable = ("agree",)
 
     def items(self, study: Study) -> Mapping[str, Cat]:
@@ -124,10 +122,8 @@ class JudgePairs(Judging):
     about = "pairs"
     leaves = "Judgements of pairs that others wrote. Some of the pairs may offend."
     options = JudgePairsOptions
-    defaults = Defaults(5, 10, 2.5, 10)
     materials = ("pairs.csv",)
     shape = PAIRS
-    scale = "names"
     adjustable = ("rule",)
 
     def items(self, study: Study) -> Mapping[str, Pair]:

@@ -207,6 +207,8 @@ class Kind(ABC):
 class Judging(Kind):
     """People judge items that others wrote."""
 
+    defaults = Defaults(5, 10, 2.5, 10)
+    scale = "names"
     shape: ClassVar[SentenceShape]
 
     @abstractmethod
