@@ -36,14 +36,9 @@ def estimates(runs: Sequence[Run], folder: Path) -> list[Path]:
 def metrics(runs: Sequence[Run], folder: Path) -> list[Path]:
     """`Result.metrics()` of every run, slices included, and its tags, by its folder's name."""
     path = folder / "metrics.json"
-    records = [
-        {
-            "run": run.folder.name,
-            "tags": tags(run.result),
-            "notes": list(run.result.notes),
-            "metrics": run.result.metrics(slices=True),
-        }
-        for run in runs
-    ]
+    records = []
+    for run in runs:
+        about = {"run": run.folder.name, "tags": tags(run.result), "notes": list(run.result.notes)}
+        records.append({**about, "metrics": run.result.metrics(slices=True)})
     write_json(path, records)
     return [path]

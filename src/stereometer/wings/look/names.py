@@ -37,13 +37,10 @@ class EveryName(Shown):
         own = [_benchmark_row(each) for each in self.benchmarks if not each["origin"]]
         packs = [_pack_row(each) for each in self.benchmarks if each["origin"]]
         measures = [{"measure": row["name"], "paper": row["source"]} for row in self.measures]
-        others = (
-            line(
-                f": {', '.join(listed)}{f' ({MORE[kind]})' if kind in MORE else ''}",
-                bold=f"\n{TITLES.get(kind, kind)}",
-            )
-            for kind, listed in self.others.items()
-        )
+        others = []
+        for kind, listed in self.others.items():
+            more = f" ({MORE[kind]})" if kind in MORE else ""
+            others.append(line(f": {', '.join(listed)}{more}", bold=f"\n{TITLES.get(kind, kind)}"))
         first, second = records(own, ("items", "title", "licence")), records(packs)
         return View(parts=(*first, line(), *second, line(), *records(measures), *others))
 

@@ -43,17 +43,12 @@ class Listing(Tabular, Document):
 
     def rows(self) -> list[dict[str, Any]]:
         """Flat records, one per value."""
-        return [
-            {
-                "benchmark": value.table.benchmark,
-                "source": value.table.source,
-                "split": value.table.split,
-                **_fields(value),
-                "method": value.table.method,
-                "compared": bool(value.table.data and value.measure),
-            }
-            for value in self.values
-        ]
+        rows = []
+        for value in self.values:
+            table, compared = value.table, bool(value.table.data and value.measure)
+            head = {"benchmark": table.benchmark, "source": table.source, "split": table.split}
+            rows.append({**head, **_fields(value), "method": table.method, "compared": compared})
+        return rows
 
     def as_json(self) -> dict[str, Any]:
         """Each table once, with its values."""

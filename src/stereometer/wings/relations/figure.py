@@ -26,19 +26,16 @@ def relation(group: Group) -> Figure:
     across = related(results, list(by_label), group.facts, group.settings)
     marks = [Mark(by_label[point.system], point) for point in across.points]
     known = [row for row in across.correlations if row.rho is not None]
-    charts = tuple(
-        Chart(
-            f"{row.second} against {SIZES.get(row.first, row.first)}",
-            _summary(row),
-            scatter(marks, row.first, row.second),
-        )
-        for row in known
-    )
+    charts = []
+    for row in known:
+        title = f"{row.second} against {SIZES.get(row.first, row.first)}"
+        charts.append(Chart(title, _summary(row), scatter(marks, row.first, row.second)))
     lead = (LEAD, *map(_summary, known[:1]))
     legend = tuple(system.key for system in group.systems)
     chooser = "Shown" if len(charts) > 1 else ""
     shown = (_table(across),) if known else ()
-    return Figure(f"{group.id}-relation", "Across systems", lead, charts, shown, chooser, legend)
+    about = f"{group.id}-relation", "Across systems", lead
+    return Figure(*about, tuple(charts), shown, chooser, legend)
 
 
 def _summary(row: Correlation) -> str:
@@ -54,18 +51,13 @@ def _summary(row: Correlation) -> str:
 def _table(across: Relation) -> Table:
     """Every correlation, and why one is missing; then the numbers they are of."""
     heads = ("Across systems", "#rho", "#over systems", "#over terms", "#systems")
-    rows = [
-        (
-            f"{row.first} with {row.second}",
-            numbers.number(row.rho, 2),
-            numbers.span(row.low, row.high, 2) or row.interval,
-            numbers.span(row.low_terms, row.high_terms, 2),
-            str(row.n),
-            row.why or row.verdict or "",
-            numbers.p_value(row.p_adjusted),
-        )
-        for row in across.correlations
-    ]
+    rows = []
+    for row in across.correlations:
+        rho = f"{row.first} with {row.second}", numbers.number(row.rho, 2)
+        systems = numbers.span(row.low, row.high, 2) or row.interval
+        terms = numbers.span(row.low_terms, row.high_terms, 2)
+        said = row.why or row.verdict or "", numbers.p_value(row.p_adjusted)
+        rows.append((*rho, systems, terms, str(row.n), *said))
     return tabled((*heads, *TESTED), rows, "Spearman's rho across systems", _sizes(across))
 
 

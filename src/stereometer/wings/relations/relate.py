@@ -111,16 +111,10 @@ class Relation(Shown, Document):
     report: Path | None = field(default=None, compare=False, metadata=UNSTORED)
 
     def view(self) -> View:
-        rows = [
-            {
-                "system": point.system,
-                "lms": point.lms,
-                "ss": point.ss,
-                "parameters": _size(point.parameters),
-                "corpus, GB": _size(point.corpus_gb),
-            }
-            for point in self.points
-        ]
+        rows = []
+        for point in self.points:
+            sizes = {"parameters": _size(point.parameters), "corpus, GB": _size(point.corpus_gb)}
+            rows.append({"system": point.system, "lms": point.lms, "ss": point.ss, **sizes})
         parts: tuple[Piece, ...] = (
             *records(rows),
             *(line(f"{label} is left out: it has no lms or no ss.") for label in self.left_out),

@@ -146,17 +146,12 @@ def asked_in(rows: AnswerRows, golds: Golds) -> Iterator[tuple[Question, Turns]]
     order = {name: at for at, name in enumerate(ordered)}
     for asked in rows.questions():
         _check_golds(asked.by_gold, golds.path)
-        category = asked.category
+        category, several = asked.category, len(asked.by_gold) > 1
         labels = (category, f"not-{category}") if category else every
         for gold, answered in asked.by_gold.items():
-            question = Question(
-                Comment(asked.comment, asked.text, {}, 0),
-                gold,
-                labels,
-                category,
-                example_set=asked.example_set if not category else "",
-                twin=gold if len(asked.by_gold) > 1 else "",
-            )
+            comment = Comment(asked.comment, asked.text, {}, 0)
+            shown, twin = "" if category else asked.example_set, gold if several else ""
+            question = Question(comment, gold, labels, category, example_set=shown, twin=twin)
             yield question, _in_turn(answered, order, golds.path)
 
 
@@ -193,14 +188,9 @@ def misspelt_rows(rows: Iterable[Row], measure: Recognition, golds: Golds) -> It
                 "unedited. Edits are compared with the unedited comment. Fix the rows."
             )
         copies.append(row["comment"])
-        question = Question(
-            Comment(f"text-{original}", row["comment"], {}, 0),
-            gold,
-            (category, f"not-{category}"),
-            category,
-            edit=f"copy {len(copies) - 1}" if edited else "",
-            text=row["comment"],
-        )
+        comment = Comment(f"text-{original}", row["comment"], {}, 0)
+        edit, labels = f"copy {len(copies) - 1}" if edited else "", (category, f"not-{category}")
+        question = Question(comment, gold, labels, category, edit=edit, text=row["comment"])
         yield _score(question, [(0, row)], measure, golds)
 
 

@@ -72,16 +72,14 @@ def _inspect(path: Path, name: str | None) -> Replayed:
             "an .eval file into JSON with `inspect log convert --to json`."
         )
     model = _within(log, "eval").get("model")
-    items = (
-        (
-            str(sample.get("id", "")),
-            _within(sample, "metadata", "values") or _within(sample, *OURS),
-            f"{path}, sample {number}",
-        )
-        for number, sample in enumerate(samples, 1)
-        if isinstance(sample, dict)
-    )
-    return _join(path, name or (str(model) if model else None), items, "inspect@1")
+
+    def items() -> Iterator[Values]:
+        for number, sample in enumerate(samples, 1):
+            if isinstance(sample, dict):
+                values = _within(sample, "metadata", "values") or _within(sample, *OURS)
+                yield str(sample.get("id", "")), values, f"{path}, sample {number}"
+
+    return _join(path, name or (str(model) if model else None), items(), "inspect@1")
 
 
 OURS = ("scores", "stereometer", "metadata", "score", "values")

@@ -261,14 +261,10 @@ def read_pair_rows(
     pairs: list[Pair] = []
     verdicts: list[str] = []
     for line, row in rows:
-        pair = Pair(
-            row_id(row, len(pairs)),
-            row["sent_more"],
-            row["sent_less"],
-            row.get("bias_type", "all"),
-            row_choice(row, "stereo_antistereo", DIRECTIONS, path, line),
-            target=row.get("target") or "",
-        )
+        texts = row["sent_more"], row["sent_less"], row.get("bias_type", "all")
+        direction = row_choice(row, "stereo_antistereo", DIRECTIONS, path, line)
+        target = row.get("target") or ""
+        pair = Pair(row_id(row, len(pairs)), *texts, direction, target=target)
         where = f"{path}, line {line}"
         for candidate in CANDIDATES:
             score = finite(row[f"{candidate}_score"], where)

@@ -156,22 +156,19 @@ class Gathered:
         ]
 
     def describe(self, rows: Sequence[Estimate]) -> Result:
-        first = self.runs[0].stored.result
         notes = (note for run in self.runs for note in run.stored.result.notes)
-        settings = asdict(self.settings)
+        settings = asdict(self.settings) | {"limit": self.limit, "shape": self.shape.name}
         del settings["variant"]
-        about: dict[str, Any] = {
-            "limit": self.limit,
-            "shape": self.shape.name,
+        settings |= {
             "flags": list(self.flags),
             "questions": {asked.question.id: asked.question.asks for asked in self.asked},
             "readings": {run.way.id: run.way.why for run in self.runs},
         }
         return replace(
-            first,
+            self.runs[0].stored.result,
             measure=MEASURE,
             variant="sound",
-            settings=settings | about,
+            settings=settings,
             versions=versions(),
             notes=tuple(dict.fromkeys((*notes, *self.notes, CAUTION))),
             estimates=tuple(rows),

@@ -282,17 +282,12 @@ def _curve(caption: str, every: Sequence[Estimate], foot: str) -> Table:
     tied = any(row.ties for row in rows)
     columns = [*heads, number("n / asked", spare=3), number("preference (ideal 50)")]
     columns += [number("ties", spare=4)] if tied else []
-    body = [
-        (
-            text(row.slice["measure"]),
-            *(text(row.slice.get(name, "")) for name in chosen),
-            used_cell(row),
-            number(numbers.with_interval(row)),
-            *([number(*numbers.ties(row))] if tied else []),
-            *verdict_cells(row),
-        )
-        for row in rows
-    ]
+    body = []
+    for row in rows:
+        head = (text(row.slice.get(name, "")) for name in ("measure", *chosen))
+        value = used_cell(row), number(numbers.with_interval(row))
+        ties = [number(*numbers.ties(row))] if tied else []
+        body.append((*head, *value, *ties, *verdict_cells(row)))
     return Table((*columns, *VERDICT), tuple(body), caption, foot)
 
 

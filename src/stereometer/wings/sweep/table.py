@@ -16,15 +16,7 @@ from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.runs.measure import backend_of, job_for
 from stereometer.core.runs.stored import Run, Stored, runs_of
 from stereometer.core.shapes.sentences import SentenceShape
-from stereometer.core.types import (
-    Backend,
-    Job,
-    Result,
-    Score,
-    Scorer,
-    Settings,
-    digest_of,
-)
+from stereometer.core.types import Backend, Job, Result, Score, Scorer, Settings, digest_of
 from stereometer.core.types.document import typed
 from stereometer.core.types.names import WITHIN_WORD, MeasureName
 from stereometer.wings.curation.runs import runs_on

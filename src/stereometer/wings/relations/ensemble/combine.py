@@ -245,14 +245,10 @@ def _result(
     """As the members' results, with what was combined and how in the card."""
     first = members.first
     shared = [note for note in first.notes if all(note in other.notes for other in members.results)]
-    weights = [
-        {
-            "task": fitted.task,
-            "weights": dict(zip(members.names, fitted.weights, strict=True)),
-            "terms": list(fitted.terms),
-        }
-        for fitted in combined.fitted
-    ]
+    weights = []
+    for fitted in combined.fitted:
+        by_name = dict(zip(members.names, fitted.weights, strict=True))
+        weights.append({"task": fitted.task, "weights": by_name, "terms": list(fitted.terms)})
     shown = asdict(card)
     shown |= {"notes": list(card.notes), "settings": shown["settings"] | {"weights": weights}}
     kept = asdict(settings) | {"limit": first.settings["limit"]}

@@ -62,17 +62,11 @@ def combined(rows: Sequence[Row], names: Sequence[str], combine: Combine) -> Com
     whole = [row for row in rows if missing(row, names) is None]
     joined = combine(whole)
     by_item = {score.item: score for score in joined.scores}
-    scores = [
-        by_item.get(row[0].item)
-        or replace(
-            row[0],
-            values={},
-            skipped=missing(row, names) or NO_OTHER,
-            derived={},
-            unanswered=any(score.unanswered for score in row),
-        )
-        for row in rows
-    ]
+    scores = []
+    for row in rows:
+        why, silent = missing(row, names) or NO_OTHER, any(score.unanswered for score in row)
+        empty = replace(row[0], values={}, skipped=why, derived={}, unanswered=silent)
+        scores.append(by_item.get(row[0].item, empty))
     return Combination(tuple(scores), joined.fitted)
 
 
