@@ -1,7 +1,5 @@
 """What decides a head or a classifier besides model and text, and what makes no sense in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -129,7 +127,7 @@ def check_seed(seed: int) -> None:
         )
 
 
-def with_states(backend: Backend | Scorer) -> LanguageModel:
+def with_states(backend: Backend | Scorer) -> "LanguageModel":
     """The model, where it is one whose states can be read."""
     if find_spec("torch") is not None:
         from stereometer.models.local.language_model import LanguageModel
@@ -141,7 +139,7 @@ def with_states(backend: Backend | Scorer) -> LanguageModel:
     )
 
 
-def trainable(backend: Backend | Scorer) -> LanguageModel:
+def trainable(backend: Backend | Scorer) -> "LanguageModel":
     """The model, where something that is trained on its states is not the base's."""
     model = with_states(backend)
     if model.own_states:

@@ -1,7 +1,5 @@
 """The verbs of `train`: next-sentence heads and sentiment classifiers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -26,7 +24,7 @@ RecipeName = Annotated[str, "`paper`: what the StereoSet paper prints. Other opt
 @dataclass(frozen=True, repr=False)
 class TrainedHead(Shown, Document):
     file: str
-    card: HeadCard
+    card: "HeadCard"
     remarks: tuple[str, ...] = field(default=(), metadata=UNSTORED)
     schema: str = "head@1"
 

@@ -1,8 +1,6 @@
 """A mitigation from a method, a model, an attribute and a text: fitted, written, and measured on
 the model as a user will open it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -207,7 +205,7 @@ def _options(method: MitigationMethod, settings: Mapping[str, Any]) -> Any:
     return method.options(**settings)
 
 
-def _check_own_states(backend: LanguageModel, are_read: bool) -> None:
+def _check_own_states(backend: "LanguageModel", are_read: bool) -> None:
     """A mitigation that is there already must not be left out of what is fitted or probed."""
     from stereometer.wings.mitigation.forms.apply import is_wrapped
 
