@@ -8,7 +8,7 @@ from stereometer.core.types import Estimate, Result
 
 if TYPE_CHECKING:
     from stereometer.core.compare import compare
-    from stereometer.core.gate.verb import gate
+    from stereometer.core.gate.gate import gate
     from stereometer.core.runs.open import open_benchmark
     from stereometer.core.runs.store import load
     from stereometer.core.verbs.run import run
@@ -66,7 +66,7 @@ _PLACES = {
     "compare": "core.compare",
     "ensemble": "wings.relations.ensemble.combine",
     "export_mitigated": "wings.mitigation.methods.export",
-    "gate": "core.gate.verb",
+    "gate": "core.gate.gate",
     "intersect": "kinds.traits.intersect.intersect",
     "load": "core.runs.store",
     "mitigate": "wings.mitigation.methods.mitigate:mitigate_model",

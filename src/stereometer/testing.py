@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stereometer.core import catalog
 from stereometer.core.benchmarks.benchmark import Benchmark, Source
-from stereometer.core.gate.verb import gate
+from stereometer.core.gate.gate import gate
 from stereometer.core.shapes.sentences import SentenceShape
 from stereometer.core.types import (
     HIDDEN,

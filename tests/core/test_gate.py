@@ -17,8 +17,7 @@ import stereometer
 from stereometer.cli.app import app
 from stereometer.core.errors import DataError, UsageError
 from stereometer.core.gate.bars import BarRule, read_bar, read_rules
-from stereometer.core.gate.gate import _changed, _no_worse, worsening
-from stereometer.core.gate.verb import write
+from stereometer.core.gate.gate import _changed, _no_worse, worsening, write
 from stereometer.core.shapes.differences import Difference
 from stereometer.core.stats.means import StudentMean
 from stereometer.core.types import Estimate

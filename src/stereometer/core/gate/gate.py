@@ -1,21 +1,25 @@
-"""Stored runs held against bars: one outcome each, what was seen, and what would decide it."""
+"""Stored runs held against bars: one outcome each, what was seen, and what would decide it; and the
+verb `gate`, which says whether they may be released."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import ceil, inf
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from stereometer.core import catalog
 from stereometer.core.compare import Comparison, compare
 from stereometer.core.errors import ThresholdError, Undecided, UnknownName, UsageError, did_you_mean
-from stereometer.core.gate import view as views
+from stereometer.core.files import replacing
 from stereometer.core.gate.bars import Bar, BarRule, Outcome, read_rules
+from stereometer.core.options import Resamples, Seed, verb
 from stereometer.core.runs.stored import Stored, runs_of
 from stereometer.core.shapes.differences import Closeness, Difference
-from stereometer.core.show.numbers import signed_interval, with_interval
+from stereometer.core.show.numbers import count, signed_interval, with_interval
+from stereometer.core.show.table import Table, number, text
+from stereometer.core.show.view import View
 from stereometer.core.types import Estimate, Result
 from stereometer.core.types.shown import Tabular
 
@@ -61,7 +65,18 @@ class Gate(Tabular):
     judged: tuple[BarResult, ...]
     schema: str = "gate@1"
 
-    view = views.gate
+    def view(self) -> View:
+        columns = (text("outcome"), text("bar"), text("value"), number("n", spare=1), text("run"))
+        rows = (
+            (
+                *map(text, (each.outcome, each.rule, each.seen)),
+                number(f"{each.n} of {each.asked}", spare=1),
+                text(each.place),
+            )
+            for each in self.judged
+        )
+        title = count(len(self.judged), "bar")
+        return View(title, about=(self.outcome,), parts=(Table(columns, tuple(rows)),))
 
     @property
     def outcome(self) -> Outcome:
@@ -100,17 +115,22 @@ def judge(rule: BarRule, result: Result, comparison: Comparison | None = None) -
         seen = estimate.why
     else:
         seen = f"not available: {estimate.why}" if estimate.why else "not available"
-    return BarResult(
-        *_place(rule, result),
-        outcome,
-        seen,
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        estimate.n,
-        estimate.asked,
-        hint,
-    )
+    ends = estimate.value, estimate.low, estimate.high
+    return _result(rule, result, outcome, seen, ends, estimate, hint)
+
+
+def _result(
+    rule: BarRule,
+    result: Result,
+    outcome: Outcome,
+    seen: str,
+    ends: tuple[float | None, float | None, float | None],
+    of: Estimate | Difference,
+    hint: str,
+) -> BarResult:
+    place = result.benchmark, result.measure, result.variant, result.model
+    counts = of.n, of.asked
+    return BarResult(str(rule), rule.metric, *place, outcome, seen, *ends, *counts, hint)
 
 
 def _outcome(bar: Bar, estimate: Estimate, result: Result) -> Outcome:
@@ -148,10 +168,6 @@ def _nearest(rule: BarRule, name: str, results: Sequence[Result]) -> str:
         return ""
     near = did_you_mean(rule.where[name], {each: each for each in known})
     return near or f"The {name} here is {' or '.join(sorted(known))}."
-
-
-def _place(rule: BarRule, result: Result) -> tuple[str, str, str, str, str, str]:
-    return str(rule), rule.metric, result.benchmark, result.measure, result.variant, result.model
 
 
 def _hint(rule: BarRule, bar: Bar, estimate: Estimate, result: Result) -> str:
@@ -214,19 +230,11 @@ def _difference(rule: BarRule, comparison: Comparison | None) -> Difference:
 
 def _no_worse(rule: BarRule, result: Result, difference: Difference) -> BarResult:
     outcome = worsening(difference, rule.margin)
-    name, (change, low, high) = _changed(difference)
-    return BarResult(
-        *_place(rule, result),
-        outcome,
-        f"{difference.second:.1f} after {difference.first:.1f}, "
-        f"{name}{signed_interval(change, low, high)}",
-        change,
-        low,
-        high,
-        difference.n,
-        difference.asked,
-        _margin_hint(rule, difference, result) if outcome == "undecided" else "",
-    )
+    name, ends = _changed(difference)
+    values = f"{difference.second:.1f} after {difference.first:.1f}"
+    seen = f"{values}, {name}{signed_interval(*ends)}"
+    hint = _margin_hint(rule, difference, result) if outcome == "undecided" else ""
+    return _result(rule, result, outcome, seen, ends, difference, hint)
 
 
 def _changed(difference: Difference) -> tuple[str, tuple[float, float, float]]:
@@ -293,15 +301,29 @@ def _sides(difference: Difference) -> list[list[Span]]:
     ]
 
 
-def gate_of(
-    runs: Sequence[Stored],
-    bars: str | Path,
-    against: Stored | None = None,
-    seed: int = 0,
-    resamples: int = 10_000,
+# ----------------------------------------------------------------------------------------- the verb
+
+
+@verb
+def gate(
+    *runs: Annotated[Stored, "Folders of runs, or a folder that holds them."],
+    bars: Annotated[
+        str | Path,
+        "A TOML file of bars on intervals and on differences from a baseline.",
+    ] = Path("bars.toml"),
+    against: Annotated[Stored | None, "The baseline's run, or a folder of its runs."] = None,
+    junit: Annotated[str | Path | None, "Also write the outcomes as JUnit XML."] = None,
+    summary: Annotated[
+        str | Path | None,
+        "Also add the outcomes to this Markdown file, such as GITHUB_STEP_SUMMARY.",
+    ] = None,
+    openmetrics: Annotated[str | Path | None, "Also write the numbers as OpenMetrics text."] = None,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
 ) -> Gate:
-    """Stored runs held against the bars of a file, and against a baseline."""
-    rules, baselines = read_rules(Path(bars)), _results([against] if against else [])
+    """Hold stored runs against the bars of a file."""
+    rules = read_rules(Path(bars))
+    baselines = [run.result for run in runs_of([against] if against else [])]
     known: dict[Path | None, Comparison] = {}
 
     def compared(result: Result) -> Comparison | None:
@@ -310,11 +332,25 @@ def gate_of(
             known[result.folder] = compare(first, result, seed=seed, resamples=resamples)
         return known.get(result.folder)
 
-    return held(_results(runs), rules, compared)
+    outcome = held([run.result for run in runs_of(runs)], rules, compared)
+    write(outcome, junit, summary, openmetrics)
+    return outcome
 
 
-def _results(runs: Sequence[Stored]) -> list[Result]:
-    return [run.result for run in runs_of(runs)]
+def write(
+    outcome: Gate,
+    junit: str | Path | None = None,
+    summary: str | Path | None = None,
+    openmetrics: str | Path | None = None,
+) -> None:
+    """Every file that is asked for; a summary goes behind what others wrote there."""
+    for name, path in (("junit", junit), ("openmetrics", openmetrics)):
+        if path is not None:
+            with replacing(Path(path)) as file:
+                file.write(catalog.find("outcome", name)(outcome))
+    if summary is not None:
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(catalog.find("outcome", "summary")(outcome))
 
 
 def held(
@@ -323,30 +359,26 @@ def held(
     compared: Callable[[Result], Comparison | None] = lambda result: None,
 ) -> Gate:
     """Every rule against every result that it is about; one that is about none is an error."""
-    return Gate(tuple(judged for rule in rules for judged in _judged(rule, results, compared)))
-
-
-def _judged(
-    rule: BarRule, results: Sequence[Result], compared: Callable[[Result], Comparison | None]
-) -> Iterator[BarResult]:
-    named = [(rule.among([row.name for row in each.estimates]), each) for each in results]
-    about = [(meant, each) for meant, each in named if is_there(meant, each)]
-    if not about:
-        raise unknown(rule, results)
-    for meant, each in about:
-        yield judge(meant, each, compared(each) if rule.bar is None else None)
+    judged: list[BarResult] = []
+    for rule in rules:
+        named = [(rule.among([row.name for row in each.estimates]), each) for each in results]
+        about = [(meant, each) for meant, each in named if is_there(meant, each)]
+        if not about:
+            raise unknown(rule, results)
+        for meant, each in about:
+            judged.append(judge(meant, each, compared(each) if rule.bar is None else None))
+    return Gate(tuple(judged))
 
 
 def _baseline(baselines: Sequence[Result], result: Result) -> Result:
-    alike = [each for each in baselines if _measured(each) == _measured(result)]
+    def measured(each: Result) -> tuple[object, ...]:
+        digest, limit = each.data.get("digest"), each.settings.get("limit")
+        return each.benchmark, each.measure, each.variant, digest, limit
+
+    alike = [each for each in baselines if measured(each) == measured(result)]
     if len(alike) != 1:
         raise UsageError(
             f"--against has {len(alike)} runs of {result.benchmark} by {result.measure}, variant "
             f"{result.variant}, on the same items. Exactly one is the baseline. Name its folder."
         )
     return alike[0]
-
-
-def _measured(result: Result) -> tuple[object, ...]:
-    digest, limit = result.data.get("digest"), result.settings.get("limit")
-    return result.benchmark, result.measure, result.variant, digest, limit
