@@ -59,10 +59,16 @@ def outcomes(rng: np.random.Generator, ss: Floats, lms: Floats, items: int) -> I
 
 
 def sample(rows: Ints) -> PointSample:
+    """Of outcomes without ties."""
     counts = np.zeros((len(rows), *SAYS), dtype=np.int64)
     counts[:, :, 0, 0] = rows
-    units = [DrawnUnit(("d", f"t{at}")) for at in range(len(rows))]
-    return PointSample({}, units, counts, rows[:, 0] * 0, Coverage(int(rows.sum())))
+    return tabled(counts)
+
+
+def tabled(counts: Ints) -> PointSample:
+    """A row a term."""
+    units = [DrawnUnit(("d", f"t{at}")) for at in range(len(counts))]
+    return PointSample({}, units, counts, np.zeros(len(counts), int), Coverage(int(counts.sum())))
 
 
 def stratum(domain: str, term: str, task: str, outcomes: Ints, refused: int = 0) -> Stratum:
@@ -135,7 +141,10 @@ def differences(
             lms = truth.lms + truth.lms_spread * own[1]
             shares.append([np.clip(of, 0, 100) / 100 for of in (ss, lms)])
         tables = joint(rng, shares)
-        yield {row.name: row for row in changes._slice({}, tables, int(tables.sum()), SETTINGS)}
+        yield {
+            row.name: row
+            for row in changes.differences(tabled(tables), int(tables.sum()), SETTINGS)
+        }
 
 
 def joint(rng: np.random.Generator, shares: list[list[Floats]]) -> Ints:
@@ -191,6 +200,6 @@ def shift_coverage(name: str, terms: int, sets: int, seed: int = 9) -> float:
     true = {"ss": 52.0 - (52.0 * 35 + 62.0 * 18) / 53, "lms": 88.0 - (88.0 * 35 + 80.0 * 18) / 53}
     hits = 0
     for rows in np.concatenate(parts, axis=-1):
-        row = next(row for row in changes._moved({}, rows, SETTINGS) if row.name == name)
+        row = next(row for row in changes.shifts(tabled(rows), SETTINGS) if row.name == name)
         hits += (row.low or 0.0) <= true[name] <= (row.high or 0.0)
     return hits / sets

@@ -14,6 +14,7 @@ from stereometer.kinds.cats import differences as changes
 from stereometer.kinds.cats.points import KINDS
 from stereometer.wings.mitigation.methods.probing import compared
 from stereometer.wings.mitigation.verdicts.judged import Effect, KeptMetric, verdict_of
+from tests.simulations.cats import tabled
 
 SETTINGS = Settings(resamples=100)
 DOMAIN, REST, ITEMS = 30, 49, 53
@@ -65,7 +66,7 @@ def joint(first: Ints, second: Ints) -> Ints:
 
 def row(name: str, tables: Ints) -> Difference:
     """As `compare` judges it in a family of one."""
-    rows = changes._slice({}, tables, int(tables.sum()), SETTINGS)
+    rows = changes.differences(tabled(tables), int(tables.sum()), SETTINGS)
     (known,) = [each for each in rows if each.name == name]
     return known.judged(known.p_closer, SETTINGS.level)
 

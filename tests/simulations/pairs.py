@@ -76,7 +76,8 @@ def rejected(tied: float, sets: int, terms: int = 0, seed: int = 14) -> float:
         tables = np.zeros((max(1, terms), KINDS, KINDS), dtype=np.int64)
         at = np.arange(262) % max(1, terms)
         np.add.at(tables, (at, *kinds), 1)
-        beyond += changes._difference(tabled(tables), 262, SETTINGS).p < 0.05
+        (row,) = changes.differences(tabled(tables), 262, SETTINGS)
+        beyond += row.p < 0.05
     return beyond / sets
 
 
@@ -93,6 +94,6 @@ def shift_coverage(pairs: int, kept: float, sets: int, seed: int = 15) -> float:
     true = (1 - some / pairs) * (52.0 - 64.0)
     for _ in range(sets):
         parts = [counts(rng, won, 0.05, n)[0] for won, n in ((0.64, pairs - some), (0.52, some))]
-        (row,) = changes._moved(tabled(np.concatenate(parts)[None]), SETTINGS)
+        (row,) = changes.shifts(tabled(np.concatenate(parts)[None]), SETTINGS)
         hits += (row.low or 0.0) <= 0.95 * true <= (row.high or 0.0)
     return hits / sets

@@ -79,7 +79,7 @@ def _differences(
         yield [
             row
             for slice_ in headline_slices(points)
-            for row in changes._slice(slice_, points.within(slice_).rows, won[0].size, SETTINGS)
+            for row in changes.differences(points.within(slice_), won[0].size, SETTINGS)
         ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from stereometer.core.methods.declared import Bound, Scoring, check_first_token, scored
 from stereometer.core.methods.spans import (
@@ -18,7 +18,6 @@ from stereometer.core.methods.spans import (
 from stereometer.core.types import (
     Answer,
     CausalTokens,
-    Encode,
     Encoding,
     Exchanged,
     Item,
@@ -34,24 +33,21 @@ Aligned = list[tuple[Encoding, list[int]]]
 
 
 def unmodified(item: Item, how: Scoring) -> Aligned:
-    align = unmodified_words if how.variant == "sound" else unmodified_ids
-    one, other = item.texts.values()
-    return list(align(one, other, how.encode))
-
-
-def unmodified_words(one: str, other: str, encode: Encode) -> Iterable[tuple[Encoding, list[int]]]:
-    """`sound`: align words, then take the tokens of the shared ones."""
-    for text, spans in zip((one, other), shared_words(one, other), strict=True):
-        encoding = encode(text)
-        yield encoding, tokens_in(text, encoding, spans)
-
-
-def unmodified_ids(one: str, other: str, encode: Encode) -> Iterable[tuple[Encoding, list[int]]]:
-    """`paper`: align token ids with difflib; special tokens are never scored."""
-    first, second = encode(one), encode(other)
-    for encoding, shared in zip((first, second), shared_ids(first.ids, second.ids), strict=True):
-        scored = set(scored_positions(encoding))
-        yield encoding, [position for position in shared if position in scored]
+    """`sound` aligns words, then takes the tokens of the shared ones; `paper` aligns token ids with
+    difflib. Special tokens are never scored."""
+    texts = list(item.texts.values())
+    if how.variant == "sound":
+        aligned = []
+        for text, spans in zip(texts, shared_words(*texts), strict=True):
+            encoding = how.encode(text)
+            aligned.append((encoding, tokens_in(text, encoding, spans)))
+        return aligned
+    encodings = [how.encode(text) for text in texts]
+    both = shared_ids(*(encoding.ids for encoding in encodings))
+    return [
+        (encoding, [position for position in shared if encoding.words[position] is not None])
+        for encoding, shared in zip(encodings, both, strict=True)
+    ]
 
 
 # -------------------------------------------------------------------------------------------- rules
@@ -96,13 +92,19 @@ def total(request: Request, answer: Answer) -> float:
 
 
 Reduce = Callable[[Request, Answer], float]
-Rule = tuple[str, Callable[[Any, Scoring], Requests], Reduce]
-"""The kind of request it needs, what it asks and how a row is reduced."""
+
+
+class Rule(NamedTuple):
+    kind: str
+    """Of the requests that a model must answer."""
+    requests: Callable[[Any, Scoring], Requests]
+    reduce: Reduce
+    """A row to one number."""
 
 
 def needs_of(rules: Sequence[Rule]) -> list[frozenset[str]]:
     """What a model must answer for each of them."""
-    return [frozenset({kind}) for kind, _, _ in rules]
+    return [frozenset({rule.kind}) for rule in rules]
 
 
 @dataclass(frozen=True)
@@ -116,10 +118,9 @@ class TwoSentences(Bound):
     def plan(self, item: Any) -> Requests:
         if item.unscorable:
             raise Skip(item.unscorable)
-        _, requests, _ = self.rule
-        return requests(item, self.how)
+        return self.rule.requests(item, self.how)
 
     def score(self, item: Any, exchanged: Exchanged) -> Score:
         check_first_token(exchanged)
-        _, _, reduce = self.rule
-        return scored(item, {name: reduce(*asked) for name, (asked,) in exchanged.items()})
+        values = {name: self.rule.reduce(*asked) for name, (asked,) in exchanged.items()}
+        return scored(item, values)

@@ -17,7 +17,7 @@ import numpy as np
 
 from stereometer.core.errors import UsageError
 from stereometer.core.shapes.differences import Difference, Flip, Shift, Withheld, asked_or_withheld
-from stereometer.core.shapes.points import Coverage
+from stereometer.core.shapes.points import Coverage, Place, Points, PointSample
 from stereometer.core.shapes.verdicts import Verdicts
 from stereometer.core.shapes.view import Answered
 from stereometer.core.shapes.view import plain as plain_view
@@ -314,11 +314,65 @@ class Contrast(Shape, ABC):
         """1 where an answered item prefers the stereotype, -1 where it prefers the opposite, 0 for
         a tie, whatever the variant makes of one."""
 
+    # -------------------------------------------------------------------------- the table of points
+
+    kinds: ClassVar[int]
+    """How many different things an item may say."""
+
     @abstractmethod
+    def says(self, score: Score, variant: Variant) -> int:
+        """Which of them an answered item says."""
+
+    @abstractmethod
+    def table(
+        self, entries: Iterable[tuple[Score, Place | None]], shape: tuple[int, ...]
+    ) -> Points:
+        """By what varies together."""
+
+    @abstractmethod
+    def table_slices(self, table: Points) -> Iterable[Slice]:
+        """In which a table is counted."""
+
+    @abstractmethod
+    def differences_of(
+        self, part: PointSample, asked: int, settings: Settings
+    ) -> Iterator[Difference]:
+        """From what items say under the first system by what they say under the second."""
+
+    @abstractmethod
+    def shifts_of(self, part: PointSample, settings: Settings) -> Iterator[Shift]:
+        """From what items say that are left out, and in the second half what those kept say."""
+
+    def differences(
+        self, both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
+    ) -> Iterator[Difference | Withheld]:
+        """What the first system says of an item by what the second does, counted by slice."""
+        joint = (
+            (pair[0], tuple(self.says(score, settings.variant) for score in pair)) for pair in both
+        )
+        table = self.table(joint, (self.kinds, self.kinds))
+        for part in map(table.within, self.table_slices(table)):
+            if not part.coverage.count:
+                continue  # a domain that this task has no items of
+            asked = asked_or_withheld(part.slice, part.coverage.count, every, settings)
+            if isinstance(asked, Withheld):
+                yield asked
+            else:
+                yield from self.differences_of(part, asked, settings)
+
     def shifts(
         self, scores: Sequence[Score], keep: Collection[str], settings: Settings, overall: bool
     ) -> Iterator[Shift]:
         """Every metric on all answered items and on those kept, by headline slice or overall."""
+        entries = (
+            (score, self.says(score, settings.variant) + self.kinds * (score.item in keep))
+            for score in scores
+        )
+        table = self.table(entries, (2 * self.kinds,))
+        for slice_ in [{}] if overall else self.table_slices(table):
+            part = table.within(slice_)
+            if part.coverage.count:
+                yield from self.shifts_of(part, settings)
 
 
 def grouping_slices(every: Sequence[Slice]) -> list[Slice]:

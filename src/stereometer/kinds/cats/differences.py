@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from math import sqrt
 
 import numpy as np
 
-from stereometer.core.shapes.differences import Difference, Shift, Withheld, asked_or_withheld
+from stereometer.core.shapes.differences import Difference, Shift
+from stereometer.core.shapes.points import PointSample
 from stereometer.core.shapes.verdicts import FEW_TERMS, LIKE_THESE, NULL_VALUE, SAME, THESE
 from stereometer.core.stats.intervals import (
     Floats,
@@ -20,34 +21,15 @@ from stereometer.core.stats.intervals import (
 )
 from stereometer.core.stats.means import PerUnit, StudentMean
 from stereometer.core.stats.tests import sign_flip
-from stereometer.core.types import Score, Settings, Slice
+from stereometer.core.types import Settings, Slice
 from stereometer.kinds.cats import points
 from stereometer.kinds.cats.metrics import TESTED, DrawnValue, Gap, side_values, sides
-from stereometer.kinds.cats.points import averages, outcome, rates
+from stereometer.kinds.cats.points import averages, rates
 
 
-def differences(
-    both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
-) -> Iterator[Difference | Withheld]:
-    """Joint outcomes of both systems, by term."""
-    joint = (
-        (pair[0], tuple(outcome(score.values, settings.variant)[0] for score in pair))
-        for pair in both
-    )
-    table = points.counted(joint, (points.KINDS, points.KINDS))
-    for slice_ in points.headline_slices(table):
-        tables = table.within(slice_).rows
-        if not tables.size:
-            continue  # a domain that this task has no items of
-        asked = asked_or_withheld(slice_, int(tables.sum()), every, settings)
-        if isinstance(asked, Withheld):
-            yield asked
-        else:
-            yield from _slice(slice_, tables, asked, settings)
-
-
-def _slice(slice_: Slice, tables: Ints, asked: int, settings: Settings) -> Iterator[Difference]:
-    """`tables` is terms x outcomes of the first x outcomes of the second."""
+def differences(part: PointSample, asked: int, settings: Settings) -> Iterator[Difference]:
+    """Of terms x outcomes of the first x outcomes of the second."""
+    tables = part.rows
     systems = [tables.sum(axis=axis) for axis in (2, 1)]
     undefined = any(outcomes[:, points.NO_LMS].any() for outcomes in systems)
     n, few = tables.sum(axis=(1, 2)), len(tables) < FEW_TERMS
@@ -55,7 +37,7 @@ def _slice(slice_: Slice, tables: Ints, asked: int, settings: Settings) -> Itera
     for name in ("ss",) if undefined else points.HEADLINE:
         difference = Difference(
             name,
-            slice_,
+            part.slice,
             float(first[name]),
             float(second[name]),
             int(n.sum()),
@@ -140,39 +122,22 @@ def _drawn(slice_: Slice, tables: Ints, settings: Settings) -> list[dict[str, Fl
 # ------------------------------------------------------------------------------------------ shifts
 
 
-def shifts(
-    scores: Sequence[Score], keep: Collection[str], settings: Settings, overall: bool
-) -> Iterator[Shift]:
-    """Outcomes by target term, those of kept items in the second half of a row."""
-    entries = (
-        (
-            score,
-            outcome(score.values, settings.variant)[0] + points.KINDS * (score.item in keep),
-        )
-        for score in scores
-    )
-    table = points.counted(entries, (2 * points.KINDS,))
-    for slice_ in [{}] if overall else points.headline_slices(table):
-        rows = table.within(slice_).rows
-        if rows.size:
-            yield from _moved(slice_, rows, settings)
-
-
 def _halves(rows: Ints) -> tuple[Ints, Ints]:
     """Of all items, and of those kept; the last axis holds the outcomes of both."""
     return rows[..., : points.KINDS] + rows[..., points.KINDS :], rows[..., points.KINDS :]
 
 
-def _moved(slice_: Slice, rows: Ints, settings: Settings) -> Iterator[Shift]:
+def shifts(part: PointSample, settings: Settings) -> Iterator[Shift]:
+    """By target term, the outcomes of kept items in the second half of a row."""
+    rows = part.rows
     whole, kept = _halves(rows)
     names = ("ss",) if whole[:, points.NO_LMS].any() else points.HEADLINE
-    values, left = (_averaged(part) for part in (whole, kept))
+    values, left = (_averaged(half) for half in (whole, kept))
+    n, n_kept = int(whole.sum()), int(kept.sum())
     for name in names:
         value, after = float(values[name]), float(left[name])
-        shift = Shift(
-            name, slice_, points.IDEALS[name], value, int(whole.sum()), after, int(kept.sum())
-        )
-        yield _spanned(shift, rows, settings) if kept.any() else shift.without("no item is left")
+        shift = Shift(name, part.slice, points.IDEALS[name], value, n, after, n_kept)
+        yield _spanned(shift, rows, settings) if n_kept else shift.without("no item is left")
 
 
 def _spanned(shift: Shift, rows: Ints, settings: Settings) -> Shift:

@@ -33,7 +33,7 @@ from stereometer.core.stats.means import StudentMean, StudentShare, effective
 from stereometer.core.stats.tests import bootstrap_p, detectable, sign_flip
 from stereometer.core.types import Estimate, Score, Settings
 from stereometer.kinds.cats import points
-from stereometer.kinds.cats.points import base, icat, icat_range
+from stereometer.kinds.cats.points import BASE, icat, icat_range
 
 FINE = ("target",)
 NOT_DEFINED = "not defined, since unrelated candidates have no score"
@@ -60,7 +60,7 @@ def estimates_of(part: PointSample, names: Iterable[str], settings: Settings) ->
     known, short = Averages(part, settings), part.coverage.shortfall(settings)
     ends = {} if short else known.bounds
     for name in names:
-        ideal, (ties, share) = points.IDEALS[base(name)], known.ties[base(name)]
+        ideal, (ties, share) = points.IDEALS[BASE[name]], known.ties[BASE[name]]
         empty = part.coverage.estimate(name, part.slice, ideal, ties=ties, terms=len(known.n))
         if short or not known.has(name):
             yield replace(empty, why=short or NOT_DEFINED)
@@ -108,19 +108,15 @@ class Averages:
     def values(self) -> dict[str, float]:
         return {name: float(of) for name, of in points.averages(*self.rates, self.n).items()}
 
-    @property
-    def has_lms(self) -> bool:
-        return not self.outcomes[:, points.NO_LMS].any()
-
     def has(self, name: str) -> bool:
         """StereotypedLM says nothing of unrelated candidates.
 
         It has no lms, and an icat only where ss alone makes it 0.
         """
-        if self.has_lms or base(name) == "ss":
+        if BASE[name] == "ss" or not self.outcomes[:, points.NO_LMS].any():
             return True
         ss = name.replace("icat", "ss").replace("_term_mean", "")
-        return base(name) == "icat" and self.values[ss] in (0.0, 100.0)
+        return BASE[name] == "icat" and self.values[ss] in (0.0, 100.0)
 
     # -------------------------------------------------------------------------------------- ties
 
@@ -182,11 +178,11 @@ class Averages:
         if name in ("icat", "icat_micro"):
             return self._icat_over_terms(agreed, weights)
         lms, ss = self.rates
-        values = {"lms": lms, "ss": ss, "icat": icat(lms, ss)}[base(name)]
+        values = {"lms": lms, "ss": ss, "icat": icat(lms, ss)}[BASE[name]]
         mean = StudentMean.of(values, weights)
         # Terms that are all alike show no spread, which is not certainty.
         known = over_units(mean, "target terms") if mean.error > SAME else agreed
-        if base(name) == "lms":
+        if BASE[name] == "lms":
             share = StudentShare(mean, int(self.n.sum()))
             known = replace(
                 known,
@@ -226,7 +222,7 @@ class Averages:
             how = "percentile bootstrap over items, no narrower than Wilson; terms held fixed"
             if high - low <= SAME:
                 low, high, how = agreed.interval(level)
-            elif base(name) != "icat":
+            elif BASE[name] != "icat":
                 least, most = self._wilson(name, level)
                 low, high = min(low, least), max(high, most)
             # With few items draws may all be on one side of the value.
@@ -261,9 +257,9 @@ class Averages:
     def _unanimous(self, name: str, level: float) -> Ends:
         """Wilson's interval for ss and lms; for icat the range it takes over both."""
         ss = self._wilson("ss", level)
-        lms = self._wilson("lms", level) if self.has_lms else (0.0, 100.0)
-        if base(name) != "icat":
-            return ss if base(name) == "ss" else lms
+        lms = self._wilson("lms", level) if self.has("lms") else (0.0, 100.0)
+        if BASE[name] != "icat":
+            return ss if BASE[name] == "ss" else lms
         low, high = icat_range(
             (np.array(lms[0]), np.array(lms[1])), (np.array(ss[0]), np.array(ss[1]))
         )

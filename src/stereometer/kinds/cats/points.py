@@ -80,11 +80,8 @@ def headline_slices(points: Points) -> Iterator[Slice]:
 IDEALS = {"lms": 100.0, "ss": 50.0, "icat": 100.0}
 HEADLINE: tuple[str, ...] = ("lms", "ss", "icat")
 AVERAGES: tuple[str, ...] = (*HEADLINE, "lms_micro", "ss_micro", "icat_micro", "icat_term_mean")
-
-
-def base(name: str) -> str:
-    """Of which headline metric this is an average."""
-    return name.split("_")[0]
+BASE = {name: name.split("_")[0] for name in AVERAGES}
+"""Of which headline metric each is an average."""
 
 
 def icat(lms: Floats, ss: Floats) -> Floats:
@@ -106,20 +103,18 @@ def averages(
     Rates of resampled terms may be beyond 0 and 100, averages are not.
     """
     alike = np.ones(n.shape[-1]) if weights is None else weights
-
-    def mean(of: Floats, by: Floats | Ints) -> Floats:
-        middle: Floats = (by * of).sum(axis=-1) / by.sum(axis=-1)
-        return middle
-
-    found = {
-        f"{name}{suffix}": np.clip(mean(of, by), 0.0, 100.0)
-        for suffix, by in (("", alike), ("_micro", alike * n))
-        for name, of in (("lms", lms), ("ss", ss))
-    }
-    for suffix in ("", "_micro"):
-        found[f"icat{suffix}"] = icat(found[f"lms{suffix}"], found[f"ss{suffix}"])
+    found: dict[str, Floats] = {}
+    for suffix, by in (("", alike), ("_micro", alike * n)):
+        of_lms, of_ss = (
+            np.clip((by * of).sum(axis=-1) / by.sum(axis=-1), 0.0, 100.0) for of in (lms, ss)
+        )
+        found |= {
+            f"lms{suffix}": of_lms,
+            f"ss{suffix}": of_ss,
+            f"icat{suffix}": icat(of_lms, of_ss),
+        }
     of_terms = icat(np.clip(lms, 0.0, 100.0), np.clip(ss, 0.0, 100.0))
-    return found | {"icat_term_mean": mean(of_terms, alike)}
+    return found | {"icat_term_mean": (alike * of_terms).sum(axis=-1) / alike.sum(axis=-1)}
 
 
 Range = tuple[Floats, Floats]

@@ -92,8 +92,11 @@ class CatShape(SentenceShape):
         ),
         *HABITS,
     )
-    differences = staticmethod(differences)
-    shifts = staticmethod(shifts)
+    kinds = points.KINDS
+    table = staticmethod(points.counted)
+    table_slices = staticmethod(points.headline_slices)
+    differences_of = staticmethod(differences)
+    shifts_of = staticmethod(shifts)
     read_row = staticmethod(files.read_row)
     write = staticmethod(files.write)
     statistics = staticmethod(files.statistics)
@@ -111,8 +114,11 @@ class CatShape(SentenceShape):
     def is_whole(self, score: Score) -> bool:
         return {"stereotype", "anti-stereotype"} <= score.values.keys()
 
+    def says(self, score: Score, variant: Variant) -> int:
+        return outcome(score.values, variant)[0]
+
     def points(self, score: Score, variant: Variant) -> Mapping[str, float]:
-        at = outcome(score.values, variant)[0]
+        at = self.says(score, variant)
         lms = {} if points.NO_LMS[at] else {"lms": float(100 * points.LMS_OF[at])}
         return {"ss": float(100 * points.SS_OF[at]), **lms}
 

@@ -15,9 +15,9 @@ from stereometer.core.types import Backend, Method, Variant
 from stereometer.kinds.facts.shape import FACT, SHAPE
 
 RULES: tuple[two_sentences.Rule, ...] = (
-    ("masked-tokens", two_sentences.modified_given_shared, two_sentences.total),
-    ("causal-tokens", two_sentences.sentence_tokens, two_sentences.total),
-    ("whole-text", two_sentences.sentence_text, two_sentences.total),
+    two_sentences.Rule("masked-tokens", two_sentences.modified_given_shared, two_sentences.total),
+    two_sentences.Rule("causal-tokens", two_sentences.sentence_tokens, two_sentences.total),
+    two_sentences.Rule("whole-text", two_sentences.sentence_text, two_sentences.total),
 )
 
 

@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from math import hypot
 
 import numpy as np
 
-from stereometer.core.shapes.differences import Difference, Shift, Withheld, asked_or_withheld
+from stereometer.core.shapes.differences import Difference, Shift
 from stereometer.core.shapes.points import KINDS, TIED, PointSample, single
 from stereometer.core.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
 from stereometer.core.stats.intervals import Floats, Ints
 from stereometer.core.stats.means import StudentMean, effective
 from stereometer.core.stats.tests import mcnemar
-from stereometer.core.types import Score, Settings, Slice
-from stereometer.kinds.pairs.points import PAIRS_LIKE_THESE, Counting, counted, decision, slices
+from stereometer.core.types import Settings
+from stereometer.kinds.pairs.points import PAIRS_LIKE_THESE, Counting
 
 
-def differences(
-    both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
-) -> Iterator[Difference | Withheld]:
-    """What the first system says of a pair by what the second does, counted by slice."""
-    joint = (
-        (pair[0], tuple(decision(score.values, settings.variant) for score in pair))
-        for pair in both
-    )
-    table = counted(joint, (KINDS, KINDS))
-    for sample in map(table.within, slices(table)):
-        asked = asked_or_withheld(sample.slice, int(sample.total.sum()), every, settings)
-        if isinstance(asked, Withheld):
-            yield asked
-        else:
-            difference = _difference(sample, asked, settings)
-            # Not where every pair is neutral for one system and neutral pairs do not count.
-            if not np.isnan(difference.difference):
-                yield difference
-
-
-def _difference(sample: PointSample, asked: int, settings: Settings) -> Difference:
+def differences(sample: PointSample, asked: int, settings: Settings) -> Iterator[Difference]:
+    """None where every pair is neutral for one system and neutral pairs do not count."""
     table, counting = sample.total, Counting.of(settings.variant, sample.slice)
     before, after = (counting.preference(table.sum(axis=axis)) for axis in (1, 0))
+    if np.isnan(before) or np.isnan(after):
+        return
     scope = LIKE_THESE if sample.terms else PAIRS_LIKE_THESE
     rows, weights = sample.rows, sample.weights
     if sample.fixed_terms:
@@ -71,23 +54,11 @@ def _difference(sample: PointSample, asked: int, settings: Settings) -> Differen
     over = replace(difference.over_terms(change, settings), p=p, test=test)
     seen = over if gained or lost else over.unchanged(settings)
     whole = seen.with_sum(both.interval(settings.level), both.p(), settings)
-    return replace(whole, n=int(table.sum()))
+    yield replace(whole, n=int(table.sum()))
 
 
-def shifts(
-    scores: Sequence[Score], keep: Collection[str], settings: Settings, overall: bool
-) -> Iterator[Shift]:
-    """Counts of pairs lost, tied and won, those of kept pairs in the second half of a row."""
-    entries = (
-        (score, decision(score.values, settings.variant) + KINDS * (score.item in keep))
-        for score in scores
-    )
-    table = counted(entries, (2 * KINDS,))
-    for slice_ in [{}] if overall else slices(table):
-        yield from _moved(table.within(slice_), settings)
-
-
-def _moved(sample: PointSample, settings: Settings) -> Iterator[Shift]:
+def shifts(sample: PointSample, settings: Settings) -> Iterator[Shift]:
+    """From pairs lost, tied and won, those of kept pairs in the second half of a row."""
     slice_, (rest, kept) = sample.slice, _halves(sample.total)
     counting = Counting.of(settings.variant, slice_)
     value, after = (counting.preference(part) for part in (rest + kept, kept))

@@ -12,7 +12,7 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 from stereometer.core.methods import two_sentences
 from stereometer.core.methods.declared import OURS, Scoring, WithinWord
 from stereometer.core.methods.spans import one_at_a_time, scored_positions
+from stereometer.core.methods.two_sentences import Rule, total
 from stereometer.core.types import (
     Answer,
     Backend,
@@ -118,7 +119,7 @@ def mean(request: Request, answer: Answer) -> float:
 
 def round_mean(request: Request, answer: Answer) -> float:
     """The sum of a round, averaged over rounds."""
-    return two_sentences.total(request, answer) / ROUNDS
+    return total(request, answer) / ROUNDS
 
 
 def counted_total(request: Request, answer: Answer) -> float:
@@ -129,25 +130,6 @@ def counted_total(request: Request, answer: Answer) -> float:
     return sum(row[position - request.start] for position in request.counted)
 
 
-RULES: Mapping[str, Sequence[two_sentences.Rule]] = {
-    "pair-likelihood": [("masked-tokens", shared_given_modified, two_sentences.total)],
-    "pair-modified-likelihood": [("masked-tokens", two_sentences.modified_given_shared, mean)],
-    "pair-random-masks-likelihood": [("masked-tokens", shared_at_random, round_mean)],
-    "pair-all-masks-likelihood": [("masked-tokens", shared_at_once, two_sentences.total)],
-    "pair-sentence-likelihood": [
-        ("causal-tokens", two_sentences.sentence_tokens, two_sentences.total),
-        ("whole-text", two_sentences.sentence_text, two_sentences.total),
-    ],
-    "pair-sentence-mean-likelihood": [
-        ("causal-tokens", two_sentences.sentence_tokens, mean),
-        ("whole-text", two_sentences.sentence_text, mean),
-    ],
-    "pair-after-change-likelihood": [("causal-tokens", after_change_tokens, counted_total)],
-}
-"""For each measure the kind of request it needs, what it asks and how a row is reduced; the first
-that a model supports is taken."""
-
-
 class PairLikelihood(two_sentences.TwoSentences):
     """A pair measure bound to what a model can answer."""
 
@@ -155,9 +137,8 @@ class PairLikelihood(two_sentences.TwoSentences):
 
     def plan(self, item: Pair) -> Requests:
         """The CrowS-Pairs script scores pairs that say nothing too, as draws, and counts them."""
-        _, requests, _ = self.rule
-        published = self.how.variant == "paper" and requests is shared_given_modified
-        return requests(item, self.how) if published else super().plan(item)
+        published = self.rule.requests is shared_given_modified and self.how.variant == "paper"
+        return self.rule.requests(item, self.how) if published else super().plan(item)
 
     def score(self, item: Pair, exchanged: Exchanged) -> Score:
         score = super().score(item, exchanged)
@@ -178,38 +159,59 @@ class PairMethod(Method):
     reads: str = "pair"
     options: type[Any] = WithinWord
     """Its fields are those of Scoring."""
-    rules: Sequence[two_sentences.Rule] = ()
+    rules: Sequence[Rule] = ()
 
     def bind(self, backend: Backend, variant: Variant, options: Any) -> PairLikelihood:
         rule = self.rules[self.needed_way(backend, "pair")]
         how = Scoring(variant, backend.encode, **asdict(options))
-        hides = how.within_word and rule[0] == "masked-tokens"
-        return PairLikelihood(self.label(backend, [rule[0]], hides), rule, how)
+        hides = how.within_word and rule.kind == "masked-tokens"
+        return PairLikelihood(self.label(backend, [rule.kind], hides), rule, how)
 
 
-OPTIONS: Mapping[str, type[Any]] = {
-    "pair-random-masks-likelihood": Drawn,
-    "pair-all-masks-likelihood": NoOptions,
-}
-"""Of methods to which `--within-word` means nothing."""
+def _method(name: str, source: str, *rules: Rule, options: type[Any] = WithinWord) -> PairMethod:
+    """The first rule that a model supports is taken."""
+    needs = {"pair": two_sentences.needs_of(rules)}
+    return PairMethod(name, needs=needs, rules=rules, options=options, source=source)
+
+
 CROWS_PAIRS = "CrowS-Pairs, Nangia et al. 2020"
 BIAS_BENCH = "CrowS-Pairs as bias-bench computes it, Meade et al. 2022"
-SOURCES = {
-    "pair-likelihood": f"{CROWS_PAIRS}, Table 2",
-    "pair-random-masks-likelihood": f"{CROWS_PAIRS}, section 3",
-    "pair-all-masks-likelihood": f"{CROWS_PAIRS}, section 3",
-    "pair-modified-likelihood": f"{BIAS_BENCH}, for masked models",
-    "pair-sentence-likelihood": "CrowS-Pairs as lm-evaluation-harness computes it",
-    "pair-sentence-mean-likelihood": f"{BIAS_BENCH}, for causal models",
-    "pair-after-change-likelihood": f"{OURS}: the causal counterpart of pair-likelihood",
-}
-LIKELIHOOD, MODIFIED, RANDOM_MASKS, ALL_MASKS, SENTENCE, SENTENCE_MEAN, AFTER_CHANGE = (
-    PairMethod(
-        name,
-        needs={"pair": two_sentences.needs_of(rules)},
-        rules=rules,
-        options=OPTIONS.get(name, WithinWord),
-        source=SOURCES[name],
-    )
-    for name, rules in RULES.items()
+LIKELIHOOD = _method(
+    "pair-likelihood",
+    f"{CROWS_PAIRS}, Table 2",
+    Rule("masked-tokens", shared_given_modified, total),
+)
+MODIFIED = _method(
+    "pair-modified-likelihood",
+    f"{BIAS_BENCH}, for masked models",
+    Rule("masked-tokens", two_sentences.modified_given_shared, mean),
+)
+RANDOM_MASKS = _method(
+    "pair-random-masks-likelihood",
+    f"{CROWS_PAIRS}, section 3",
+    Rule("masked-tokens", shared_at_random, round_mean),
+    options=Drawn,
+)
+ALL_MASKS = _method(
+    "pair-all-masks-likelihood",
+    f"{CROWS_PAIRS}, section 3",
+    Rule("masked-tokens", shared_at_once, total),
+    options=NoOptions,
+)
+SENTENCE = _method(
+    "pair-sentence-likelihood",
+    "CrowS-Pairs as lm-evaluation-harness computes it",
+    Rule("causal-tokens", two_sentences.sentence_tokens, total),
+    Rule("whole-text", two_sentences.sentence_text, total),
+)
+SENTENCE_MEAN = _method(
+    "pair-sentence-mean-likelihood",
+    f"{BIAS_BENCH}, for causal models",
+    Rule("causal-tokens", two_sentences.sentence_tokens, mean),
+    Rule("whole-text", two_sentences.sentence_text, mean),
+)
+AFTER_CHANGE = _method(
+    "pair-after-change-likelihood",
+    f"{OURS}: the causal counterpart of pair-likelihood",
+    Rule("causal-tokens", after_change_tokens, counted_total),
 )

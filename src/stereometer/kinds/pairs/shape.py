@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stereometer.core.shapes.points import TIED, wording
+from stereometer.core.shapes.points import KINDS, TIED, wording
 from stereometer.core.shapes.preference import HABITS, first_tables, small_slices
 from stereometer.core.shapes.sentences import SentenceShape
 from stereometer.core.shapes.shape import Metric, TieShares
@@ -57,8 +57,11 @@ class PairShape(SentenceShape):
         ),
         *HABITS,
     )
-    differences = staticmethod(differences)
-    shifts = staticmethod(shifts)
+    kinds = KINDS
+    table = staticmethod(points.counted)
+    table_slices = staticmethod(points.slices)
+    differences_of = staticmethod(differences)
+    shifts_of = staticmethod(shifts)
     read_released = staticmethod(files.read_pairs)
     read_row = staticmethod(files.read_row)
     write = staticmethod(files.write)
@@ -82,6 +85,9 @@ class PairShape(SentenceShape):
     def derived(self, values: Mapping[str, float]) -> Mapping[str, float]:
         confidence = metrics.confidence(values)
         return {} if confidence is None else {"confidence": confidence}
+
+    def says(self, score: Score, variant: Variant) -> int:
+        return decision(score.values, variant)
 
     def points(self, score: Score, variant: Variant) -> Mapping[str, float]:
         return {"pair_preference": 50.0 * decision(score.values, variant)}

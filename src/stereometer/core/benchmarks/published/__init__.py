@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
@@ -157,12 +157,12 @@ class Conditions:
 
 
 @cache
-def _known() -> dict[Key, tuple[Value, ...]]:
-    by_key: dict[Key, tuple[Value, ...]] = {}
+def _known() -> dict[Key, list[Value]]:
+    by_key: dict[Key, list[Value]] = {}
     for value in values():
         if value.table.data and value.measure:
             key = (value.table.data, value.system, value.measure)
-            by_key[key] = (*by_key.get(key, ()), value)
+            by_key.setdefault(key, []).append(value)
     return by_key
 
 
@@ -174,46 +174,39 @@ def with_published(
     """The estimates with published values where there are any; `place` gives the slice as tables
     name it."""
     candidates = _candidates(measured)
-    return [_beside(estimate, candidates, measured, place) for estimate in estimates]
+
+    def beside(estimate: Estimate) -> Estimate:
+        there = estimate.name, dict(place(estimate.slice))
+        for value in candidates:
+            counted = value.n == estimate.asked or (value.n is None and not measured.claimed)
+            if counted and (value.name, dict(value.slice)) == there:
+                return replace(estimate, published=value.published)
+        return estimate
+
+    return [beside(estimate) for estimate in estimates]
 
 
-def _candidates(measured: Conditions) -> Sequence[Value]:
+def _candidates(measured: Conditions) -> list[Value]:
     """Values of the same data, model, method and settings."""
     measure = MeasureName.parse(measured.measure)
-    if measure.settings:  # another number, which no paper printed
-        return ()
-    name = measure.known_as
-    keys = dict.fromkeys((name, REPLAYED.get(name, name)))
-    if measured.variant != PAPER or not any(data == measured.data for data, _, _ in _known()):
-        return ()
-    system = system_of(measured.model)
-    every = (_known().get((measured.data, system or "", key), ()) for key in keys)
-    return [value for part in every for value in part if _asked_so(value, measured)]
+    if measure.settings or measured.variant != PAPER:  # another number, which no paper printed
+        return []
+    if not any(data == measured.data for data, _, _ in _known()):
+        return []
+    name, system = measure.known_as, system_of(measured.model) or ""
+    return [
+        value
+        for key in dict.fromkeys((name, REPLAYED.get(name, name)))
+        for value in _known().get((measured.data, system, key), ())
+        if _has_settings(value, measured)
+    ]
 
 
-def _asked_so(value: Value, measured: Conditions) -> bool:
+def _has_settings(value: Value, measured: Conditions) -> bool:
     """Of answers from elsewhere not every setting is known."""
-    settings = measured.settings
-    return all(
-        _setting_text(settings.get(name)) == required
-        for name, required in value.requires.items()
-        if name in settings or not measured.claimed
-    )
-
-
-def _setting_text(setting: Any) -> str:
-    return " ".join(sorted(setting)) if isinstance(setting, list | tuple) else str(setting)
-
-
-def _beside(
-    estimate: Estimate,
-    candidates: Sequence[Value],
-    measured: Conditions,
-    place: Callable[[Slice], Slice],
-) -> Estimate:
-    there = estimate.name, dict(place(estimate.slice))
-    for value in candidates:
-        counted = value.n == estimate.asked or (value.n is None and not measured.claimed)
-        if counted and (value.name, dict(value.slice)) == there:
-            return replace(estimate, published=value.published)
-    return estimate
+    for name, required in value.requires.items():
+        setting = measured.settings.get(name)
+        found = " ".join(sorted(setting)) if isinstance(setting, list | tuple) else str(setting)
+        if found != required and (name in measured.settings or not measured.claimed):
+            return False
+    return True
