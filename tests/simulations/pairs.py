@@ -11,7 +11,7 @@ from stereometer.core.shapes.verdicts import equivalent, narrower
 from stereometer.core.stats.intervals import Floats, Ints
 from stereometer.core.types import Settings
 from stereometer.kinds.pairs import differences as changes
-from stereometer.kinds.pairs.points import Counting, over_pairs, spread
+from stereometer.kinds.pairs.metrics import Counting, over_pairs, spread
 
 SETTINGS = Settings(resamples=100, ties=1.0)
 COUNTING = Counting.of("sound", {})

@@ -38,57 +38,46 @@ class SentenceItem(Item, Protocol):
     @property
     def domain(self) -> str:
         """The domain of a CAT, the bias type of a pair."""
-        ...
 
     @property
     def term(self) -> str:
         """The target term, which other items may share; empty where a pair has none."""
-        ...
 
     @property
     def candidate_ids(self) -> Mapping[str, Sequence[str]]:
         """By candidate, the stereotype first, the ids that its score may be stored under."""
-        ...
 
     @property
     def varied(self) -> Mapping[str, str]:
         """What differs between the candidates: fillers, continuations or sentences."""
-        ...
 
     @property
     def written(self) -> Iterable[str]:
         """The words its writer chose, each place of them once."""
-        ...
 
     @property
     def about(self) -> Sequence[str]:
         """The words that name the group the stereotype is about."""
-        ...
 
     @property
     def instead(self) -> Sequence[str]:
         """The words that name another group in its place."""
-        ...
 
     @property
     def articles(self) -> Iterator[tuple[str, str]]:
         """Words before what differs, where an article may stand, and what follows them."""
-        ...
 
     @property
     def labels(self) -> Sequence[Sequence[Hashable]]:
         """What each validator said, by what was labelled."""
-        ...
 
     @property
     def own_votes(self) -> tuple[int, int] | None:
         """How many validators gave the item's own label, of how many; the least agreed candidate
         counts."""
-        ...
 
     def corrected(self, texts: Mapping[str, str]) -> SentenceItem:
         """With other texts; raises where they do not make an item."""
-        ...
 
 
 class SentenceShape(Contrast):

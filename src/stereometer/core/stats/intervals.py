@@ -36,7 +36,7 @@ def score_interval(share: float, n: float, z: float) -> tuple[float, float]:
 
 def wilson_percent(percent: float, n: float, level: float) -> tuple[float, float]:
     """Wilson's interval of a share in percent."""
-    low, high = wilson(percent / 100 * n, n, level)
+    low, high = score_interval(percent / 100, n, NormalDist().inv_cdf((1 + level) / 2))
     return 100 * low, 100 * high
 
 

@@ -140,14 +140,14 @@ class Cat(ItemDefaults):
         """Intrasentence candidates without a text of their own fill the corrected context."""
         context = texts.get("context", self.context)
         refill = self.task == "intrasentence" and "context" in texts
-        candidates = {
-            label: replace(candidate, text=texts[label])
-            if label in texts
-            else replace(candidate, text=self._refilled(label, context))
-            if refill
-            else candidate
-            for label, candidate in self.candidates.items()
-        }
+        candidates = {}
+        for label, candidate in self.candidates.items():
+            text = candidate.text
+            if label in texts:
+                text = texts[label]
+            elif refill:
+                text = self._refilled(label, context)
+            candidates[label] = replace(candidate, text=text)
         item = replace(self, context=context, candidates=candidates)
         for label in texts:
             if label in candidates and self.task == "intrasentence" and item.filler(label) is None:
@@ -159,13 +159,12 @@ class Cat(ItemDefaults):
         return item
 
     def _refilled(self, label: str, context: str) -> str:
-        filler = self.filler(label)
-        if BLANK not in context or filler is None:
-            reason = (
-                f"it has no {BLANK}"
-                if BLANK not in context
-                else f"what filled the blank of {label!r} is not clear"
-            )
+        filler, reason = self.filler(label), ""
+        if BLANK not in context:
+            reason = f"it has no {BLANK}"
+        elif filler is None:
+            reason = f"what filled the blank of {label!r} is not clear"
+        if filler is None or reason:
             raise DataError(
                 f"The errata correct the context of {self.id}, and {reason}. Its candidates must "
                 "be filled in again. Fix the entry."

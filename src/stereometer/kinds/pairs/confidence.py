@@ -13,7 +13,6 @@ from stereometer.core.show import numbers
 from stereometer.core.show.figure import SQUARE, Chart, Figure, Key, Spec
 from stereometer.core.show.table import Table
 from stereometer.kinds.pairs import metrics
-from stereometer.kinds.pairs.points import decision
 from stereometer.report import tables
 from stereometer.report.charts import frame
 from stereometer.report.systems import Group, System
@@ -122,7 +121,7 @@ def confidences(system: System) -> Confidences:
     for score in system.scores:
         sure = metrics.confidence(score.values) if score.skipped is None else None
         if sure is not None:
-            sides[decision(score.values, system.result.variant)].append(sure)
+            sides[metrics.decision(score.values, system.result.variant)].append(sure)
     return Confidences(system, {"more": sides[WON], "less": sides[LOST]})
 
 

@@ -15,7 +15,7 @@ from stereometer.core.stats.intervals import Floats, Ints
 from stereometer.core.stats.means import StudentMean, effective
 from stereometer.core.stats.tests import mcnemar
 from stereometer.core.types import Settings
-from stereometer.kinds.pairs.points import PAIRS_LIKE_THESE, Counting
+from stereometer.kinds.pairs.metrics import PAIRS_LIKE_THESE, Counting
 
 
 def differences(sample: PointSample, asked: int, settings: Settings) -> Iterator[Difference]:

@@ -14,10 +14,10 @@ from stereometer.core.shapes.view import overall
 from stereometer.core.show import numbers
 from stereometer.core.show.view import View
 from stereometer.core.types import Result, Score, Slice, Variant, digest_of
-from stereometer.kinds.pairs import files, metrics, points
+from stereometer.kinds.pairs import files, metrics
 from stereometer.kinds.pairs.differences import differences, shifts
 from stereometer.kinds.pairs.items import BIAS_TYPE, DIRECTION, TARGET, Pair
-from stereometer.kinds.pairs.points import decision
+from stereometer.kinds.pairs.metrics import counted, decision, table_slices
 
 
 class PairShape(SentenceShape):
@@ -58,8 +58,8 @@ class PairShape(SentenceShape):
         *HABITS,
     )
     kinds = KINDS
-    table = staticmethod(points.counted)
-    table_slices = staticmethod(points.slices)
+    table = staticmethod(counted)
+    table_slices = staticmethod(table_slices)
     differences_of = staticmethod(differences)
     shifts_of = staticmethod(shifts)
     read_released = staticmethod(files.read_pairs)
@@ -93,7 +93,7 @@ class PairShape(SentenceShape):
         return {"pair_preference": 50.0 * decision(score.values, variant)}
 
     def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
-        table = points.tally(scores, variant)
+        table = metrics.tally(scores, variant)
 
         def shares(slice_: Slice) -> Mapping[str, float]:
             counts = table.within(slice_).total
