@@ -10,7 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice, takewhile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from stereometer.core import compare_view as views
 from stereometer.core.addendum import Finding, addenda
@@ -199,20 +199,21 @@ def compared(
     """Every pair of systems, or each with the first, their p adjusted over all that is shown;
     `overall` leaves slices out, `planned` ones were named before and are corrected apart."""
     most = ties or [settings.ties] * len(labels)
-    by_item = [shape.units(system, settings.variant) for system in scores]
-    chosen = [pair for pair in combinations(range(len(labels)), 2) if all_pairs or not pair[0]]
-    pairs = [
-        _compared(
-            (labels[a], labels[b]),
-            (by_item[a], by_item[b]),
-            shape,
-            settings,
-            (most[a], most[b]),
-            overall,
-        )
-        for a, b in chosen
+    systems = [
+        _System(label, shape.units(of, settings.variant), share)
+        for label, of, share in zip(labels, scores, most, strict=True)
     ]
+    chosen = combinations(systems, 2) if all_pairs else ((systems[0], each) for each in systems[1:])
+    pairs = [_compared(first, second, shape, settings, overall) for first, second in chosen]
     return tuple(_adjusted(pairs, settings.level, planned))
+
+
+class _System(NamedTuple):
+    name: str
+    scores: Mapping[str, Score]
+    """By what is paired."""
+    ties: float
+    """The share of ties above which it has no score."""
 
 
 def pairs_among(
@@ -228,24 +229,16 @@ def pairs_among(
     return compared(labels, scores, shape, settings, all_pairs, ties, overall, planned)
 
 
-Scores = Mapping[str, Score]
-
-
 def _compared(
-    names: tuple[str, str],
-    scores: tuple[Scores, Scores],
-    shape: Shape,
-    settings: Settings,
-    ties: tuple[float, float],
-    overall: bool,
+    first: _System, second: _System, shape: Shape, settings: Settings, overall: bool
 ) -> Compared:
-    (first, second), (left, right) = names, scores
+    left, right = first.scores, second.scores
     if shape.shares_some:
         left = {unit: score for unit, score in left.items() if unit in right}
     elif left.keys() != right.keys() or any(left[at].slices != right[at].slices for at in left):
         raise UsageError(
-            f"{first} and {second} were not scored on the same items. One of the runs is damaged. "
-            "Run it again."
+            f"{first.name} and {second.name} were not scored on the same items. One of the runs is "
+            "damaged. Run it again."
         )
     both = [
         (left[item], right[item])
@@ -254,8 +247,8 @@ def _compared(
     ]
     if not both:
         raise UsageError(
-            f"{first} and {second} have no item that both answered. There is nothing to compare. "
-            "See why in their results."
+            f"{first.name} and {second.name} have no item that both answered. There is nothing to "
+            "compare. See why in their results."
         )
     every = [score.slices for score in left.values()]
     tied = [shape.tie_shares(side, settings.variant) for side in zip(*both, strict=True)]
@@ -263,14 +256,14 @@ def _compared(
     if overall:  # what every shape gives first
         differences = takewhile(lambda row: not row.slice, differences)
     rows = [
-        _open(row, names, [shares(row.slice) for shares in tied], ties) or row
+        _open(row, (first, second), [shares(row.slice) for shares in tied]) or row
         for row in differences
     ]
     flips = [flip for pair in both if (flip := shape.flip(*pair, settings.variant))]
     toward = sum(flip.toward_stereotype for flip in flips)
     return Compared(
-        first,
-        second,
+        first.name,
+        second.name,
         len(both),
         len(left),
         tuple(row for row in rows if isinstance(row, Difference)),
@@ -303,17 +296,14 @@ def _adjusted(
 
 
 def _open(
-    row: Difference | Withheld,
-    names: tuple[str, str],
-    shares: Sequence[Mapping[str, float]],
-    ties: tuple[float, float],
+    row: Difference | Withheld, systems: Sequence[_System], shares: Sequence[Mapping[str, float]]
 ) -> Withheld | None:
     """Instead of a difference of which one side is undetermined."""
     if isinstance(row, Withheld):
         return None
-    for name, share, most in zip(names, shares, ties, strict=True):
-        if (tied := share.get(row.name, 0.0)) > most:
-            why = f"{row.name} of {name} is undetermined: {100 * tied:.0f} % ties"
+    for system, share in zip(systems, shares, strict=True):
+        if (tied := share.get(row.name, 0.0)) > system.ties:
+            why = f"{row.name} of {system.name} is undetermined: {100 * tied:.0f} % ties"
             return Withheld(row.slice, row.n, row.asked, why)
     return None
 
