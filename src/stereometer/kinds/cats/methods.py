@@ -36,7 +36,7 @@ from stereometer.core.types import (
 )
 from stereometer.kinds.cats import metrics
 from stereometer.kinds.cats.items import LABELS, TASKS, Cat
-from stereometer.kinds.cats.rules import RULES, Rule
+from stereometer.kinds.cats.rules import RULES, CatRule
 
 NO_HEAD = "the model cannot say whether a sentence follows"
 
@@ -46,7 +46,7 @@ class ContextAssociation(Bound):
     """A CAT measure bound to what a model can answer."""
 
     name: str
-    rules: Mapping[str, Rule]
+    rules: Mapping[str, CatRule]
     """By task; a task without a rule is skipped and counted."""
     how: Scoring
     summarize = staticmethod(metrics.summarize)
@@ -77,7 +77,7 @@ class CatMethod(Method):
 
     reads: str = "cat"
     options: type[Any] = WithinWord
-    rules: Mapping[str, Sequence[Rule]] = field(default_factory=dict)
+    rules: Mapping[str, Sequence[CatRule]] = field(default_factory=dict)
     """By task."""
     needed: tuple[str, ...] = ("intrasentence",)
     """The tasks without which it is not worth asking; the other half of a likelihood needs a

@@ -233,7 +233,7 @@ def ratio(answers: Sequence[Answer], variant: Variant) -> float:
 # --------------------------------------------------------------------------------------- the table
 
 
-class Rule(NamedTuple):
+class CatRule(NamedTuple):
     """What a model must answer, the requests of a candidate, and how their rows become one
     number."""
 
@@ -247,34 +247,34 @@ class Rule(NamedTuple):
 MASKED, CAUSAL, TEXT = (
     frozenset({kind}) for kind in ("masked-tokens", "causal-tokens", "whole-text")
 )
-FOLLOWS = [Rule(frozenset({"follows"}), follows_context, odds)]
-RULES: Mapping[str, Mapping[str, Sequence[Rule]]] = {
+FOLLOWS = [CatRule(frozenset({"follows"}), follows_context, odds)]
+RULES: Mapping[str, Mapping[str, Sequence[CatRule]]] = {
     "cat-likelihood": {
         "intrasentence": [
-            Rule(MASKED, filler_pieces, mean_of_pieces),
-            Rule(CAUSAL, sentence_tokens, mean),
-            Rule(TEXT, sentence_text, mean),
+            CatRule(MASKED, filler_pieces, mean_of_pieces),
+            CatRule(CAUSAL, sentence_tokens, mean),
+            CatRule(TEXT, sentence_text, mean),
         ],
         "intersentence": FOLLOWS,
     },
     "cat-sum-likelihood": {
         "intrasentence": [
-            Rule(MASKED, filler_pieces, total),
-            Rule(CAUSAL, sentence_tokens, total),
-            Rule(TEXT, sentence_text, total),
+            CatRule(MASKED, filler_pieces, total),
+            CatRule(CAUSAL, sentence_tokens, total),
+            CatRule(TEXT, sentence_text, total),
         ],
         "intersentence": FOLLOWS,
     },
     "cat-pseudo-likelihood": {
         "intrasentence": [
-            Rule(MASKED, context_given_filler, total, hides=True),
-            Rule(CAUSAL, sentence_tokens, mean),
-            Rule(TEXT, sentence_text, mean),
+            CatRule(MASKED, context_given_filler, total, hides=True),
+            CatRule(CAUSAL, sentence_tokens, mean),
+            CatRule(TEXT, sentence_text, mean),
         ],
         "intersentence": [
-            Rule(MASKED, context_given_sentence, total, hides=True),
-            Rule(CAUSAL, candidate_tokens, ratio),
-            Rule(TEXT | {"continuation"}, candidate_text, ratio),
+            CatRule(MASKED, context_given_sentence, total, hides=True),
+            CatRule(CAUSAL, candidate_tokens, ratio),
+            CatRule(TEXT | {"continuation"}, candidate_text, ratio),
         ],
     },
 }
