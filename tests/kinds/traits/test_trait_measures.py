@@ -108,7 +108,7 @@ def test_every_variant_by_hand(name: str, variant: Any) -> None:
     assert measure.name == f"{name}@1"
     for item, plan in zip(ITEMS, plans, strict=True):
         score = scored(plan, measure, answers)
-        if name.startswith("causal") and not item.frame.ends_with_trait:
+        if name.startswith("causal") and not item.frame.template.ends_with_trait:
             assert score.skipped == NOT_LAST
             continue
         for pole in ("left", "right"):
@@ -129,7 +129,7 @@ def test_where_the_first_piece_counts_later_ones_are_not_asked(
     item = next(
         item
         for item in ITEMS
-        if item.trait.right == "science-oriented" and item.frame.ends_with_trait
+        if item.trait.right == "science-oriented" and item.frame.template.ends_with_trait
     )
     few, many = (
         set(binder.bind(Fake(), variant, NoOptions()).plan(item)["right"]) for binder in (one, same)
@@ -413,7 +413,10 @@ def test_paper_spells_four_adjectives_as_the_released_lists_do() -> None:
     def asked(variant: Variant) -> set[str]:
         kept, _ = SET.bind(Fake(), variant, NoOptions()).items(cells)
         return {
-            word for cell in kept for pole in ("left", "right") for word in cell.adjectives(pole)
+            word
+            for cell in kept
+            for pole in ("left", "right")
+            for word in cell.trait.adjectives(pole)
         }
 
     assert asked("paper") - asked("sound") == {

@@ -203,12 +203,8 @@ def coverage_of(scores: Iterable[Score]) -> Coverage:
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     """Every metric overall, for each category, and in mixed settings for each example set."""
     every = slim(scores)
-    estimates = [
-        estimate
-        for slice_, part, names in slices(every, categories(every), settings.variant)
-        for estimate in _estimates(slice_, part, names, settings)
-    ]
-    return judged(estimates, settings)
+    parts = slices(every, categories(every), settings.variant)
+    return judged((row for part in parts for row in _estimates(*part, settings)), settings)
 
 
 def slices(

@@ -4,7 +4,7 @@ that a model gave on a survey's scales; and from sentences of a text."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import Any
@@ -24,9 +24,6 @@ TEMPLATES = "templates"
 OVER_TEMPLATES, ONE_TEMPLATE = "Student's t over templates", "none: a single template"
 Cells = dict[tuple[str, str], dict[str, list[float]]]
 """By template and trait, then by group."""
-Families = Sequence[Sequence[str]]
-APART: Families = (("trait",), ("dimension",))
-"""What is corrected together."""
 LARGE = 3.0
 """Standard deviations between templates beyond which hardly any score lies."""
 
@@ -72,11 +69,11 @@ def summarize(
     settings: Settings,
     noun: str = TEMPLATES,
     unit: Callable[[Score], str | None] = lambda score: score.slices["template"],
-    families: Families = APART,
+    together: bool = False,
 ) -> list[Estimate]:
     """`association` of each group with each trait and dimension, and `group_spread`. The latter is
     how far groups are apart. `unit` says what varies as a whole, None of what is part of no whole
-    one, and `noun` its name; `families` are corrected each by itself."""
+    one, and `noun` its name; traits and dimensions are corrected apart, or together."""
     everything = Coverage()
     samples: dict[tuple[tuple[str, str], ...], TemplateSample] = {}
     cells: Cells = {}
@@ -93,23 +90,17 @@ def summarize(
         sample.estimate("association", settings, noun)
         for sample in sorted(samples.values(), key=lambda sample: "dimension" in sample.slice)
     ]
-    return [
-        _spread(everything, cells, settings, noun),
-        *judged(associations, settings.level, families),
-    ]
+    spread = _spread(everything, cells, settings, noun)
+    return [spread, *judged(associations, settings.level, together)]
 
 
-def judged(
-    estimates: Iterable[Estimate], level: float, families: Families = APART
-) -> list[Estimate]:
+def judged(estimates: Iterable[Estimate], level: float, together: bool = False) -> list[Estimate]:
     """Holm over the traits, and over the dimensions, of all groups, or over both together; the
     verdict names the pole. An interval around 0 has none, however small p is."""
     return corrected(
         estimates,
         lambda estimate, p: _verdict(estimate, p, level),
-        lambda estimate: next(
-            (kinds for kinds in families if not estimate.slice.keys().isdisjoint(kinds)), None
-        ),
+        lambda estimate: together or "trait" in estimate.slice,
     )
 
 
@@ -163,7 +154,6 @@ def untested(estimate: Estimate, **known: Any) -> Estimate:
 
 MIDDLE = 50.0
 REPEATS, PAIRS = "repeats", "repeat pairs"
-ONE_FAMILY = (("trait", "dimension"),)
 
 
 def _place(score: Score) -> tuple[str, str, str]:
@@ -189,7 +179,7 @@ def summarize_ratings(scores: Iterable[Score], settings: Settings) -> list[Estim
         """None of an answer whose counterpart is missing: a liking for one end would stay in."""
         return _place(score)[2] if both[_place(score)] == whole else None
 
-    return [*summarize(every, settings, PAIRS, pair, ONE_FAMILY), lean]
+    return [*summarize(every, settings, PAIRS, pair, together=True), lean]
 
 
 MIDDLE_DRAWS = "middle of the draws of sentences"

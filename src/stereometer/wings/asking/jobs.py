@@ -43,11 +43,9 @@ def jobs_in_words(
 ) -> Iterator[Job]:
     """Of each shape, the methods that ask in words: those of the settings named, and those that
     have none; with `likelihood` the benchmark's own measures beside them."""
-    methods = {
-        name: method
-        for shape in benchmark.shapes
-        for name, method in _in_words(shape, manner_of(options)).items()
-    }
+    methods: dict[str, Method] = {}
+    for shape in benchmark.shapes:
+        methods |= _in_words(shape, manner_of(options))
     if not methods:
         raise UsageError(
             f"{benchmark.name} has no comments, CATs or pairs. "

@@ -26,10 +26,6 @@ class PromptTemplate:
     name: str
     text: str
 
-    def filled(self, slots: Mapping[str, str]) -> str:
-        """In one pass: braces in a comment stay as they are."""
-        return filled_in(self.text, slots)
-
     def check(self, known: tuple[str, ...], needed: str) -> None:
         names = SLOT.findall(self.text)
         unknown = [name for name in names if name not in known]
@@ -103,10 +99,10 @@ class Prompts:
         return digest_of([self.template.text, self.example.text])[:16]
 
     def prompt(self, question: Question) -> str:
-        words = self.words(question)
+        words, line = self.words(question), self.example.text
         shown = [
-            self.example.filled({"example": example.comment.text, "label": words[example.label]})
-            for example in question.examples
+            filled_in(line, {"example": each.comment.text, "label": words[each.label]})
+            for each in question.examples
         ]
         slots = {
             "category": question.category,
@@ -116,7 +112,7 @@ class Prompts:
             "labels": listed(question.labels),
             "numbered": "\n".join(f"{word}) {label}" for label, word in words.items()),
         }
-        return self.template.filled(slots)
+        return filled_in(self.template.text, slots)
 
     def words(self, question: Question) -> Mapping[str, str]:
         """What a model would write for each label: the label itself where a wording has no other

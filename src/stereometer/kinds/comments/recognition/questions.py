@@ -105,11 +105,8 @@ def pool(comments: Sequence[Comment], how: Sampling) -> CommentPool:
     it; `sound` leaves out comments of several."""
     by_word: dict[str, list[Comment]] = {word: [] for word in how.words.values()}
     for comment in sorted(comments, key=lambda comment: comment.row):
-        words = [
-            word
-            for column, word in how.words.items()
-            if comment.scores.get(column, 0.0) >= how.threshold
-        ]
+        columns = {name for name, share in comment.scores.items() if share >= how.threshold}
+        words = [word for column, word in how.words.items() if column in columns]
         for word in words if len(words) == 1 or how.variant == "paper" else ():
             by_word[word].append(comment)
     return CommentPool(by_word, [comment for comment in comments if comment.hate == 0])

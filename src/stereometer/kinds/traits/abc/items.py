@@ -65,10 +65,6 @@ class TemplateFrame:
     group: SocialGroup
     grammar: Grammar = ENGLISH
 
-    @property
-    def ends_with_trait(self) -> bool:
-        return self.template.ends_with_trait
-
     def sentence(self, adjective: str) -> FilledTemplate:
         return self.template.fill(self.group, adjective, self.grammar)
 
@@ -102,11 +98,7 @@ class TraitCell(ItemDefaults):
     @property
     def also_asked(self) -> dict[str, list[str]]:
         """The synonyms, which the texts do not show."""
-        return {pole: words for pole in POLES if (words := list(self.adjectives(pole)[1:]))}
-
-    def adjectives(self, pole: str) -> tuple[str, ...]:
-        """The head adjective, then its synonyms."""
-        return self.trait.adjectives(pole)
+        return {pole: words for pole in POLES if (words := list(self.trait.adjectives(pole)[1:]))}
 
     def as_released(self) -> TraitCell:
         """The cell as the authors' released lists spell it."""

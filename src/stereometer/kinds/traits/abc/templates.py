@@ -152,12 +152,8 @@ def read_templates(path: Path, grammar: Grammar = ENGLISH) -> tuple[Template, ..
 def _template(grammar: Grammar, row: Row) -> Template:
     number, text = row.one_of("number", NUMBERS), row.text("text")
     slots, known = re.findall(SLOT, text), grammar.slots
-    unknown = [
-        slot
-        for slot in (*slots, *re.findall(r"[{}]", re.sub(SLOT, "", text)))
-        if slot not in (BLANK, *known)
-    ]
-    if unknown:
+    stray = re.findall(r"[{}]", re.sub(SLOT, "", text))
+    if unknown := [slot for slot in (*slots, *stray) if slot not in (BLANK, *known)]:
         raise row.wrong(
             f"{unknown[0]} is not understood", f"Slots are {', '.join((*known, BLANK))}"
         )

@@ -102,13 +102,10 @@ def resampled_people(cells: RatedCells, resamples: int, rng: np.random.Generator
     everybody = list(dict.fromkeys(name for names in cells.raters for name in names))
     at = {name: place for place, name in enumerate(everybody)}
     weights = resampled_clusters(len(everybody), resamples, rng)
-    return np.stack(
-        [
-            weighted_means(table, weights[:, [at[name] for name in names]])
-            for table, names in zip(cells.tables, cells.raters, strict=True)
-        ],
-        axis=1,
-    )
+    drawn = []
+    for table, names in zip(cells.tables, cells.raters, strict=True):
+        drawn.append(weighted_means(table, weights[:, [at[name] for name in names]]))
+    return np.stack(drawn, axis=1)
 
 
 def resampled_taus(cells: RatedCells, resamples: int, rng: np.random.Generator) -> Floats:

@@ -174,13 +174,10 @@ def align_run(
             estimates = beside_printed(estimates, run.result, ratings, templates, left_out)
         return [*estimates, *estimates_by_raters(compared, dict(parts), wanted.settings)]
 
-    job = Job(
-        plan=plan,
-        kind="alignment",
-        source=beside.scores,
-        summarize=summarize,
-        describe=lambda estimates: _result(run.result, plan, notes, estimates, wanted),
-    )
+    def describe(estimates: Sequence[Estimate]) -> Result:
+        return _result(run.result, plan, notes, estimates, wanted)
+
+    job = Job(plan, "alignment", beside.scores, summarize, describe)
     return execute(job, place_of(job, out))
 
 

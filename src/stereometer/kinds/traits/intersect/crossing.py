@@ -53,18 +53,15 @@ class Crossing:
     def parts(self) -> NDArray[np.intp]:
         """Of each pair, the places of its first and second part among the groups."""
         at = {group.name: index for index, group in enumerate(self.groups)}
-        return np.array(
-            [[at[part] for part in pair.parts] for pair in self.pairs], dtype=np.intp
-        ).reshape(-1, 2)
+        parts = [[at[part] for part in pair.parts] for pair in self.pairs]
+        return np.array(parts, dtype=np.intp).reshape(-1, 2)
 
     @cached_property
     def reversed(self) -> NDArray[np.intp]:
         """Of each pair, the place of the same groups the other way round. -1 where grammar has
         none."""
         at = {pair.parts: index for index, pair in enumerate(self.pairs)}
-        return np.array(
-            [at.get((pair.parts[1], pair.parts[0]), -1) for pair in self.pairs], dtype=np.intp
-        )
+        return np.array([at.get(pair.parts[::-1], -1) for pair in self.pairs], dtype=np.intp)
 
     @cached_property
     def profiles(self) -> tuple[Floats, Floats]:
@@ -99,18 +96,14 @@ def crossing(
     rows = {group.name: index for index, group in enumerate((*groups, *pairs))}
     columns = {trait.name: index for index, trait in enumerate(traits)}
     tables: dict[str, Floats] = {}
+    shape = len(rows), len(columns), len(POLES)
     for score in scores:
-        table = tables.setdefault(
-            score.slices["template"], np.full((len(rows), len(columns), len(POLES)), np.nan)
-        )
+        table = tables.setdefault(score.slices["template"], np.full(shape, np.nan))
         if score.skipped is None:
-            table[rows[score.slices["group"]], columns[score.slices["trait"]]] = [
-                score.values[pole] for pole in POLES
-            ]
-    whole = np.stack(list(tables.values()))
-    return Crossing(
-        tuple(groups), tuple(pairs), tuple(traits), whole[:, : len(groups)], whole[:, len(groups) :]
-    )
+            row, column = rows[score.slices["group"]], columns[score.slices["trait"]]
+            table[row, column] = [score.values[pole] for pole in POLES]
+    single, paired = np.split(np.stack(list(tables.values())), [len(groups)], axis=1)
+    return Crossing(tuple(groups), tuple(pairs), tuple(traits), single, paired)
 
 
 def resampled_means(

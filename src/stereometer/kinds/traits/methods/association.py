@@ -162,7 +162,7 @@ class TraitAssociation(Bound):
         return kept, (note,) if left else ()
 
     def _applies(self, item: TraitCell) -> bool:
-        return not self.causal or item.frame.ends_with_trait
+        return not self.causal or item.frame.template.ends_with_trait
 
     def plan(self, item: TraitCell) -> types.Requests:
         if not self._applies(item):
@@ -185,7 +185,7 @@ class TraitAssociation(Bound):
         return scored(item, values)
 
     def _words(self, item: TraitCell, pole: str) -> Sequence[str]:
-        return item.adjectives(pole)[: None if self.synonyms else 1]
+        return item.trait.adjectives(pole)[: None if self.synonyms else 1]
 
     def _pieces(self, item: TraitCell, word: str) -> list[tuple[Piece, ...]]:
         """Of a word about the group, and without the group."""

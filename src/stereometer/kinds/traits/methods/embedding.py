@@ -94,11 +94,10 @@ class EmbeddingAssociation(Bound):
         effects, combined = ceat(*targets, left=vectors["left"], right=vectors["right"], rng=rng)
         low, high = percentile(effects, 0.95)
         spread = {"error": combined.error, "between": combined.between}
-        words = {
-            f"{pole}/{word}": value
-            for pole in item.poles
-            for word, value in nearness(vectors[pole], *targets).items()
-        }
+        words: dict[str, float] = {}
+        for pole in item.poles:
+            near = nearness(vectors[pole], *targets)
+            words |= {f"{pole}/{word}": value for word, value in near.items()}
         derived, values = {"low": low, "high": high, **spread, **words}, {"effect": combined.effect}
         return types.Score(item.id, item.slices, values, None, item.texts, derived)
 

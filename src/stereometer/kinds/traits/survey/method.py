@@ -16,6 +16,7 @@ import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 from stereometer.core import types
@@ -167,12 +168,8 @@ class ModelSurvey:
         by_group: dict[str, list[Any]] = {}
         for scale in items:
             by_group.setdefault(scale.slices["group"], []).append(scale)
-        questions = [
-            question
-            for repeat in range(self.options.repeats)
-            for scales in by_group.values()
-            for question in self._questions(repeat, scales)
-        ]
+        pages = product(range(self.options.repeats), by_group.values())
+        questions = [question for page in pages for question in self._questions(*page)]
         return questions, (
             f"{self.options.repeats} repeats stand for participants: intervals are about other "
             "repeats of this model, not about people.",
