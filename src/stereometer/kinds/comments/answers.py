@@ -1,7 +1,5 @@
 """What was answered about comments: what gold labels were read as, and what is out of scope."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A user's own table of comments: a text, and a column of labels or of scores for each category."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count

@@ -5,8 +5,6 @@ among those that are not, summed over categories. A comment that was asked about
 is shuffled once, for all of them: its answers are not independent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc, sqrt

@@ -1,7 +1,5 @@
 """Comments with the categories that people saw in them, and the five ways of asking about them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

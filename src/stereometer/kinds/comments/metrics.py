@@ -5,8 +5,6 @@ category or other example sets: a resample draws comments, with all that was ans
 How many comments have a label is by design, so comments are drawn among those of their label.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ the comment is of it. Differences resample comments within their gold labels, th
 are tested by exchanging the two systems on whole comments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What models said of comments: against chance, what could be read, and every setting's answers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Questions about comments as a shape."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

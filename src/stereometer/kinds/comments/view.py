@@ -1,7 +1,5 @@
 """The first tables of answers about comments: how many were right, and what they were read as."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

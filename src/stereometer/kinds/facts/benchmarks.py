@@ -1,7 +1,5 @@
 """Facts of gender, which a model should know after gender was erased where it is a stereotype."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -5,8 +5,6 @@ says of exactly those words. Causal models read the whole sentence, in which wha
 after the word that decides it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from stereometer.core.methods import two_sentences

@@ -1,8 +1,6 @@
 """Facts: a sentence that is right, and the same with a word that makes it wrong. No stereotype is
 involved, so the ideal is to agree always."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

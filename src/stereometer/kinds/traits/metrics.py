@@ -1,8 +1,6 @@
 """A group's profile: its association with each trait and dimension, over templates; from ratings
 that a model gave on a survey's scales; and from sentences of a text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

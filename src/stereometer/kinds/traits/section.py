@@ -1,7 +1,5 @@
 """Profiles of groups: how strongly a model ties traits to them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from stereometer.core.show import numbers

@@ -1,7 +1,5 @@
 """Associations of groups with traits as a shape."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 

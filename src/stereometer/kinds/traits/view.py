@@ -1,7 +1,5 @@
 """The first table of groups and traits: dimensions, and the traits that stand out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 

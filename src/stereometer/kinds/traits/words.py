@@ -1,7 +1,5 @@
 """What a profile of groups says in words, where it is of templates and where of a text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 NOT_MORE = "not what is true, and not what the model would do"

@@ -1,7 +1,5 @@
 """The verb `ask`: put questions to a model in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path

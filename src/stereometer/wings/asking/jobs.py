@@ -1,7 +1,5 @@
 """What a benchmark is asked in words: comments, forced choice, the scales of a survey."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The other reading: how likely a model finds each label word after the prompt."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Recognition by prompting (Chiu et al. 2021) as a method: one for each setting of the study."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

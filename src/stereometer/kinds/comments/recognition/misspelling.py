@@ -1,8 +1,6 @@
 """Misspelt and censored words: what is changed to what, where it is put, and which answers it turns
 round."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """Prompts: ours in several wordings, the paper's as it has them, a user's own in a folder of text
 files under the names of the settings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,8 +1,6 @@
 """Which comments are asked about, with which examples: `paper` takes the first ones, `sound` draws
 at random."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

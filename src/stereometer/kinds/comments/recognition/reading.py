@@ -1,7 +1,5 @@
 """From what a model wrote to a label, or to the reason why there is none."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The survey of the ABC study as a set of scales: groups that are rated between two poles."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,8 +1,6 @@
 """Templates: a sentence with a slot for a group and a blank for a trait, and the grammar of filling
 them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The verb `align`: a stored run on groups and traits beside people's ratings, as a Result."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace

@@ -3,8 +3,6 @@
 Beside them stands how well people agree with each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product

@@ -4,8 +4,6 @@ tables, with one row per participant, as survey programs export them.
 Qualtrics writes three header rows: names of variables, texts of questions, and import ids as JSON.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

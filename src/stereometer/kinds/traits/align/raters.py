@@ -2,8 +2,6 @@
 means of each (Cao et al. 2022, Tables A14 to A18).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product

@@ -1,7 +1,5 @@
 """Agreement with people: a model's scores of groups beside their ratings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from stereometer.core.show import numbers

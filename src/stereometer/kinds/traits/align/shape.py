@@ -1,7 +1,5 @@
 """Agreement of a run on groups and traits with people's ratings, as a kind of result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from stereometer.core.shapes import view

@@ -9,8 +9,6 @@ must be beaten: were the pair no further than a part, the sign of their differen
 would be a matter of chance. The larger of the two p counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The verb `intersect`: groups where they meet (Cao et al. 2022, section 5.2), as a Result."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,5 @@
 """What is asked of pairs of groups: does order matter, which domain dominates, what emerges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations

@@ -1,7 +1,5 @@
 """Where groups meet: profiles of pairs of groups beside those of their parts."""
 
-from __future__ import annotations
-
 from cmath import phase, rect
 from collections.abc import Iterable, Iterator, Sequence
 from math import degrees, pi

@@ -1,7 +1,5 @@
 """What happens where two groups meet, as a kind of result (Cao et al. 2022, section 5.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -16,8 +16,6 @@ has `printed`, the formula in the paper. Models that read from left to right hav
 own, `causal-ilps` (chain rule, not renormalised) and `causal-set`, whose prior is always the word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log, log1p

@@ -5,8 +5,6 @@ All adjectives of a set are asked together: those with as many pieces share one 
 request asks all of their next pieces. Pieces are revealed from the left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
