@@ -45,7 +45,6 @@ def test_the_released_systems_make_the_board_of_the_docs(tmp_path: Path) -> None
         assert rows == list(csv.reader(file))[1:]
     page = PAGE.read_text("utf-8")
     (pairs,) = tables["crows-pairs"].entries
-    preference = pairs.ranked[0].estimate
-    assert pairs.system in page
-    assert f"({numbers.with_interval(preference)}, 1,463 of 1,463 pairs)" in page
+    assert pairs.ranked[0].estimate.n == 1463
+    assert f"CrowS-Pairs has {pairs.system} alone, without a rank." in page
     assert {entry.tier for table in board.tables for entry in table.entries} == {"reported"}

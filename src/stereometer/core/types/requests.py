@@ -170,7 +170,7 @@ class Options(_Keyed):
     row has a `logprob` for each option, and `mass`, the probability that all of them hold together.
     A server that names only its likeliest tokens may leave out an option, which then has at most
     the probability of the last one named: that bound stands in the row, it is no part of the mass,
-    and the answer's end is UNNAMED.
+    and the answer's end is UNNAMED. Where it names none of them there is no row.
     """
 
     prompt: str = ""
