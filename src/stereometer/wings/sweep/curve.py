@@ -40,6 +40,7 @@ from stereometer.wings.sweep.shape import (
     conclusion,
     named,
     said_together,
+    within,
 )
 from stereometer.wings.sweep.way import Way, way_id
 from stereometer.wings.sweep.wordings import Cells, over_wordings
@@ -236,13 +237,8 @@ def _ordered(shape: Contrast, one: Run, other: Run, level: float) -> Iterator[Mo
     parts = [{part.name: part for part in parts_of(shape, run.scores)} for run in (one, other)]
     theirs = {_key(row): row for row in named(other.result, READING) if row.value is not None}
     for joint in named(one.result, JOINT):
-        both = [
-            (row, theirs[_key(row)])
-            for row in named(one.result, READING)
-            if row.value is not None
-            and _key(row) in theirs
-            and joint.slice.items() <= row.slice.items()
-        ]
+        mine = (row for row in within(one.result, joint, READING) if row.value is not None)
+        both = [(row, theirs[_key(row)]) for row in mine if _key(row) in theirs]
         if both:
             names = one.result.model, other.result.model
             task, question = joint.slice["task"], joint.slice["question"]

@@ -192,7 +192,7 @@ class SelfDebiased(LanguageModel):
 
     # ---------------------------------------------------------------------------------- answers
 
-    def _tokens(self, requests: Mapping[str, MaskedTokens | CausalTokens]) -> Answers:
+    def _tokens(self, requests: Mapping[str, Asked]) -> Answers:
         lengths = {key: len(_targets(request)) for key, request in requests.items()}
         for key in [key for key, length in lengths.items() if length <= 0]:
             del lengths[key]

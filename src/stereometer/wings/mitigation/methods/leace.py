@@ -27,11 +27,9 @@ class Leace(ProjectionMethod):
 
     def fit(self, order: MitigationOrder) -> MitigationFit:
         states = order.reader().scored(order.sentences.fit, "fitted on")
-        projection = erased(states.rows, states.labels)
-        settings = {"rows": len(states.rows)}
-        return MitigationFit(
-            projection.tensors, projection.rank, settings, sentences=order.counted(states)
-        )
+        projection, settings = erased(states.rows, states.labels), {"rows": len(states.rows)}
+        sentences = order.counted(states)
+        return MitigationFit(projection.tensors, projection.rank, settings, sentences=sentences)
 
 
 METHOD = Leace()
@@ -58,14 +56,8 @@ def erased(rows: Tensor, labels: Tensor) -> Projection:
     # Orthonormal columns: the directions in which rows differ by more than float32 rounds.
     spreads, directions = torch.linalg.eigh(torch.cov(rows.T, correction=0))
     basis = directions[:, spreads > ROUNDING**2 * rows.square().mean()]
-    fitter = library().LeaceFitter(
-        basis.shape[1],
-        one_hot.shape[1],
-        dtype=torch.float64,
-        constrain_cov_trace=False,
-        shrinkage=False,
-        svd_tol=SMALLEST,
-    )
+    how = {"constrain_cov_trace": False, "shrinkage": False, "svd_tol": SMALLEST}
+    fitter = library().LeaceFitter(basis.shape[1], one_hot.shape[1], dtype=torch.float64, **how)
     right = fitter.update((rows - mean) @ basis, one_hot).eraser.proj_right
     right = right[right.abs().sum(1) > 0] @ basis.T
     covariance = (rows - mean).T @ centred_labels / len(rows)

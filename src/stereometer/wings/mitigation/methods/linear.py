@@ -52,9 +52,8 @@ def _weights(rows: Tensor, is_class: Tensor, strength: float) -> Tensor:
         value = 0.5 * w @ w + strength * (margin * (margin - 2)).sum()
         return float(value) / gain, (w - 2 * strength * (x.T @ (y * (1 - margin)))) * (unit / gain)
 
-    fitted = minimize(
-        loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
-    )
+    start, most = np.zeros(x.shape[1]), {"maxiter": STEPS}
+    fitted = minimize(loss, start, jac=True, method="L-BFGS-B", options=most)
     return torch.from_numpy(unit * fitted.x)
 
 
