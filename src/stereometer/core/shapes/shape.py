@@ -335,12 +335,12 @@ class Contrast(Shape, ABC):
 
     @abstractmethod
     def differences_of(
-        self, part: PointSample, asked: int, settings: Settings
+        self, sample: PointSample, asked: int, settings: Settings
     ) -> Iterator[Difference]:
         """From what items say under the first system by what they say under the second."""
 
     @abstractmethod
-    def shifts_of(self, part: PointSample, settings: Settings) -> Iterator[Shift]:
+    def shifts_of(self, sample: PointSample, settings: Settings) -> Iterator[Shift]:
         """From what items say that are left out, and in the second half what those kept say."""
 
     def differences(
@@ -351,14 +351,14 @@ class Contrast(Shape, ABC):
             (pair[0], tuple(self.says(score, settings.variant) for score in pair)) for pair in both
         )
         table = self.table(joint, (self.kinds, self.kinds))
-        for part in map(table.within, self.table_slices(table)):
-            if not part.coverage.count:
+        for sample in map(table.within, self.table_slices(table)):
+            if not sample.coverage.count:
                 continue  # a domain that this task has no items of
-            asked = asked_or_withheld(part.slice, part.coverage.count, every, settings)
+            asked = asked_or_withheld(sample.slice, sample.coverage.count, every, settings)
             if isinstance(asked, Withheld):
                 yield asked
             else:
-                yield from self.differences_of(part, asked, settings)
+                yield from self.differences_of(sample, asked, settings)
 
     def shifts(
         self, scores: Sequence[Score], keep: Collection[str], settings: Settings, overall: bool
@@ -370,9 +370,9 @@ class Contrast(Shape, ABC):
         )
         table = self.table(entries, (2 * self.kinds,))
         for slice_ in [{}] if overall else self.table_slices(table):
-            part = table.within(slice_)
-            if part.coverage.count:
-                yield from self.shifts_of(part, settings)
+            sample = table.within(slice_)
+            if sample.coverage.count:
+                yield from self.shifts_of(sample, settings)
 
 
 def grouping_slices(every: Sequence[Slice]) -> list[Slice]:

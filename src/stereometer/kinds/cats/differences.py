@@ -27,9 +27,9 @@ from stereometer.kinds.cats.metrics import TESTED, DrawnValue, Gap, side_values,
 from stereometer.kinds.cats.points import averages, rates
 
 
-def differences(part: PointSample, asked: int, settings: Settings) -> Iterator[Difference]:
+def differences(sample: PointSample, asked: int, settings: Settings) -> Iterator[Difference]:
     """Of terms x outcomes of the first x outcomes of the second."""
-    tables = part.rows
+    tables = sample.rows
     systems = [tables.sum(axis=axis) for axis in (2, 1)]
     undefined = any(outcomes[:, points.NO_LMS].any() for outcomes in systems)
     n, few = tables.sum(axis=(1, 2)), len(tables) < FEW_TERMS
@@ -37,7 +37,7 @@ def differences(part: PointSample, asked: int, settings: Settings) -> Iterator[D
     for name in ("ss",) if undefined else points.HEADLINE:
         difference = Difference(
             name,
-            part.slice,
+            sample.slice,
             float(first[name]),
             float(second[name]),
             int(n.sum()),
@@ -127,16 +127,16 @@ def _halves(rows: Ints) -> tuple[Ints, Ints]:
     return rows[..., : points.KINDS] + rows[..., points.KINDS :], rows[..., points.KINDS :]
 
 
-def shifts(part: PointSample, settings: Settings) -> Iterator[Shift]:
+def shifts(sample: PointSample, settings: Settings) -> Iterator[Shift]:
     """By target term, the outcomes of kept items in the second half of a row."""
-    rows = part.rows
+    rows = sample.rows
     whole, kept = _halves(rows)
     names = ("ss",) if whole[:, points.NO_LMS].any() else points.HEADLINE
     values, left = (_averaged(half) for half in (whole, kept))
     n, n_kept = int(whole.sum()), int(kept.sum())
     for name in names:
         value, after = float(values[name]), float(left[name])
-        shift = Shift(name, part.slice, points.IDEALS[name], value, n, after, n_kept)
+        shift = Shift(name, sample.slice, points.IDEALS[name], value, n, after, n_kept)
         yield _spanned(shift, rows, settings) if n_kept else shift.without("no item is left")
 
 

@@ -67,9 +67,9 @@ def tally(scores: Iterable[Score], variant: Variant) -> Points:
     )
 
 
-def headline_slices(points: Points) -> Iterator[Slice]:
+def headline_slices(table: Points) -> Iterator[Slice]:
     """Every slice but the single terms."""
-    domains, known = points.values("domain"), points.values("task")
+    domains, known = table.values("domain"), table.values("task")
     tasks = [task for task in TASKS if task in known]
     yield {}
     yield from ({"task": task} for task in tasks)

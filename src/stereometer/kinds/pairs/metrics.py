@@ -74,10 +74,10 @@ def tally(scores: Iterable[Score], variant: Variant) -> Points:
     )
 
 
-def table_slices(points: Points) -> list[Slice]:
+def table_slices(table: Points) -> list[Slice]:
     """Every slice that pairs count in: overall, then directions, the stereotypes first, then bias
     types, then what else a benchmark slices by, each by name."""
-    known = {each for of in points.strata for each in of.slices.items() if each[0] != TARGET}
+    known = {each for of in table.strata for each in of.slices.items() if each[0] != TARGET}
 
     def order(place: tuple[str, str]) -> tuple[object, ...]:
         other = place[0] not in (DIRECTION, BIAS_TYPE)
