@@ -100,16 +100,19 @@ class Gathered:
         for part in parts_of(self.shape, self.scores):
             kept = self._distinct(part)
             by_numbers = {run.numbers[part.name]: run for run in kept}
+            silent: dict[str, list[str]] = {}
             for run in self.runs:
                 if run.way.id not in part.sides:
-                    why = run.skipped(part.name)
-                    yield f"{run.way.id} answers no item of {part.name}: {why}."
+                    silent.setdefault(run.skipped(part.name), []).append(run.way.id)
                 elif run not in kept:
                     twin = by_numbers[run.numbers[part.name]]
                     yield (
                         f"{run.way.id} gives every item of {part.name} the numbers of "
                         f"{twin.way.id}: one reading, counted once."
                     )
+            for why, ways in silent.items():
+                answer = "answer" if ways[1:] else "answers"
+                yield f"{', '.join(ways)} {answer} no item of {part.name}: {why}."
 
     @property
     def is_single(self) -> bool:

@@ -269,7 +269,7 @@ def closing(joint: Estimate, rows: Sequence[Estimate]) -> str:
     for row in rows:
         if row.value is None:
             absent.setdefault(row.why or "", {})[row.slice.get("measure") or way(row)] = None
-    missing = (f"no score of {', '.join(of)}: {why}" for why, of in absent.items())
+    missing = (f"no score of {'; '.join(of)}: {why}" for why, of in absent.items())
     said = [joint.verdict or joint.why or "", *missing]
     return "\n".join(f"{each[:1].upper()}{each[1:]}." for each in said)
 

@@ -96,8 +96,8 @@ class Cells:
             else:
                 absent = [self.readings[at].why or "" for at in ats if at not in self.by_unit]
                 some, every = len(ats) - len(absent), len(ats)
-                why = f"only {some} of {every} wordings have a score"
-                why = why if some else f"none of {every} wordings has a score"
+                have = "has" if some < 2 else "have"
+                why = f"{f'only {some}' if some else 'none'} of {every} wordings {have} a score"
                 (most, _), *_ = Counter(absent).most_common(1)
                 yield replace(empty, why=f"{why}: {most}")
 
