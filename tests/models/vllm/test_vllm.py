@@ -151,12 +151,12 @@ def test_room_to_think_and_not_to_think_are_those_of_the_local_path(
     found: list[tuple[Answer, Answer]] = []
     identities = set()
     for how in ways:
-        local, engine = open_model(str(folder), 0, how), opened(folder, **how)
-        answers = [dict(each.answer(keyed(request, raw))) for each in (local, engine)]
+        both: list[Any] = [open_model(str(folder), 0, how), opened(folder, **how)]
+        answers = [dict(each.answer(keyed(request, raw))) for each in both]
         assert_alike(*answers)
         found.append((answers[0][request.key], answers[0][raw.key]))
-        identities.add(local.card.identity)
-        for each in (local, engine):
+        identities.add(both[0].card.identity)
+        for each in both:
             able, notes = each.abilities, " ".join(each.card.notes)
             assert (able.room, able.thinking) == (how.get("room", 0), how.get("thinking", True))
             assert (Options.kind in able.kinds) is (able.room == 0)
