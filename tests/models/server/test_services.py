@@ -4,11 +4,13 @@ asked through `stereometer ask` from end to end."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -431,3 +433,28 @@ def test_several_models_are_asked_in_turn_and_share_one_budget(stub: Start, tmp_
         assert "larger --budget" in ran.err
         assert [each["model"] for each in ran.json["results"]] == ["parrot"]
         assert len(of_the_run(again[0])) == 16 > len(of_the_run(again[1]))
+
+
+def test_what_is_filtered_may_have_gone_either_way(stub: Start, tmp_path: Path) -> None:
+    """The choice that a filter holds back bounds the preference, as any missing answer does."""
+
+    def choose(body: Body) -> Any:
+        found = re.findall(r"^[AB]\. (.*)$", body["messages"][-1]["content"], re.MULTILINE)
+        if len(found) < 2:
+            return 200, said(body, "yes")
+        if crc32(min(found).encode()) % 8 == 0:
+            return refused("The response was filtered", code="content_filter")
+        return 200, said(body, "AB"[found.index(min(found))])
+
+    ran = call(
+        f"run starter -m server:{serving(stub, choose).url}#parrot --measure pair-forced-choice",
+        *("--limit", 60, "--coverage", 0.5, "--resamples", 100, "--json", "--out", tmp_path),
+    )
+    assert ran.code == 0, ran.err
+    (result,) = ran.json["results"]
+    overall = next(
+        row for row in result["estimates"] if row["name"] == "pair_preference" and not row["slice"]
+    )
+    held = overall["skipped"]["filtered"]
+    assert 0 < held == overall["asked"] - overall["n"]
+    assert overall["missing_low"] < overall["low"] <= overall["high"] < overall["missing_high"]
