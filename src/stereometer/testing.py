@@ -164,18 +164,8 @@ def check_source(source: Source, benchmark: Benchmark) -> None:
     """A card with every field filled, unique ids, slices and texts on every item, and measures for
     its shapes."""
     card = source.card
-    for name in (
-        "name",
-        "title",
-        "citation",
-        "licence",
-        "language",
-        "population",
-        "year",
-        "get",
-        "known_problems",
-        "not_concluded",
-    ):
+    needed = "name title citation licence language population year get known_problems not_concluded"
+    for name in needed.split():
         assert getattr(card, name), f"the card of {source.name} has no {name}"
     assert card.name == source.name, "a card has the name of its benchmark"
     assert set(benchmark.measures) <= set(benchmark.shapes), (

@@ -186,7 +186,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_json(path: Path, encoding: str = UTF8) -> Any:
-    return parse_json(read_text(path, encoding), str(path))
+    return parse_json("".join(read_lines(path, encoding)), str(path))
 
 
 def read_jsonl(

@@ -83,23 +83,20 @@ class VerbParameter:
 @cache
 def declared(verb: Callable[..., Any]) -> tuple[VerbParameter, ...]:
     """The parameters of a verb that can be typed, in the order of its signature."""
-    return tuple(_declared(verb))
-
-
-def _declared(verb: Callable[..., Any]) -> Iterator[VerbParameter]:
     hints = get_type_hints(verb, include_extras=True)
+    found: list[VerbParameter] = []
     for name, parameter in signature(verb).parameters.items():
         hint, kind = hints.get(name), parameter.kind
         if kind is Parameter.VAR_KEYWORD:
             # Classes whose fields are keywords: a TypedDict, or `Annotated[Any, ADataclass, ...]`.
             of = get_args(hint) if get_origin(hint) is Unpack else getattr(hint, "__metadata__", ())
-            for group in of:
-                yield from _fields(group)
+            found += [each for group in of for each in _fields(group)]
             continue
         bare, option = _parts(hint)
         if option is not None:
             taken = Sequence[bare] if kind is Parameter.VAR_POSITIONAL else bare  # type: ignore[valid-type]
-            yield VerbParameter(name, taken, option, parameter.default, kind)
+            found.append(VerbParameter(name, taken, option, parameter.default, kind))
+    return tuple(found)
 
 
 def _fields(group: Any) -> Iterator[VerbParameter]:

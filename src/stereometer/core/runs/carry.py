@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -167,10 +168,12 @@ def _each(
     workers = engines.workers(asking.backend)
     if not workers:
         return {}
-    each = {"requests_each": counts["distinct"], "tokens_each": counts["tokens"]}
-    share = {name: -(-amount // workers) for name, amount in each.items()}
-    time_left = None if seconds is None else round(seconds / workers, 1)
-    return {"workers": workers, **share, "seconds": time_left}
+    return {
+        "workers": workers,
+        "requests_each": ceil(counts["distinct"] / workers),
+        "tokens_each": ceil(counts["tokens"] / workers),
+        "seconds": None if seconds is None else round(seconds / workers, 1),
+    }
 
 
 def _seconds(

@@ -15,7 +15,13 @@ from stereometer.core import catalog
 from stereometer.core.errors import UsageError
 from stereometer.core.options import Model, Serving, Workers
 from stereometer.core.runs.engines import Engines
-from stereometer.core.runs.open import CHECKPOINT, check_ready, model_spec, open_model
+from stereometer.core.runs.open import (
+    CHECKPOINT,
+    check_model,
+    check_ready,
+    model_spec,
+    open_model,
+)
 from stereometer.core.types import Backend, Charges, Job, Opener, Scorer
 from stereometer.core.types.names import SIGN, SUFFIX, ModelName, name_of
 
@@ -73,7 +79,7 @@ def _local() -> Opener:
 
 
 def named(model: Model | list[Model], name: str | Sequence[str] | None = None) -> list[NamedModel]:
-    """A pattern stands for several models."""
+    """A pattern stands for several models; raises for a slip in any name."""
     given = model if isinstance(model, list) else [model]
     models: list[tuple[Model, Member]] = []
     for each in given:
@@ -81,6 +87,9 @@ def named(model: Model | list[Model], name: str | Sequence[str] | None = None) -
             models += [(member.spec, member) for member in members(str(each))]
         else:
             models.append((each, Member("")))
+    for each, _ in models:
+        if isinstance(each, str | Path):
+            check_model(str(each))
     names = [name] if isinstance(name, str) else list(name or ())
     if names and len(names) != len(models):
         raise UsageError(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, get_type_hints
 
@@ -79,10 +79,10 @@ def check_benchmarks(names: Iterable[str], data: str | Path | None = None) -> No
         _source(name, data)
 
 
-def open_for_audit(name: str, data: str | Path | None = None, layout: Layout = PLAIN) -> Benchmark:
+def open_for_audit(name: str, data: str | Path | None = None) -> Benchmark:
     """A benchmark with items in it that cannot be measured."""
     source, path = _source(name, data)
-    return open_source(source.for_audit().laid_out(layout), path)
+    return open_source(source.for_audit(), path)
 
 
 def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
@@ -177,14 +177,11 @@ def _read_option(name: str, text: str, annotation: Any) -> Any:
         ) from None
 
 
-def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
-    """Raises for a slip in any name before the first model is loaded."""
-    for measure in measures:
-        catalog.find("method", measure)
-    for name in models:
-        if not any(catalog.has(kind, name) for kind in ("backend", "system")):
-            _not_a_slip(catalog.model_name(name))
-            model_spec(name).check()
+def check_model(name: str) -> None:
+    """Raises for a slip in a name before any model is loaded."""
+    if not any(catalog.has(kind, name) for kind in ("backend", "system")):
+        _not_a_slip(catalog.model_name(name))
+        model_spec(name).check()
 
 
 def check_ready(names: Iterable[str], seed: int, options: Mapping[str, Any]) -> None:
@@ -257,9 +254,9 @@ class Record:
 class Known:
     """A model that is loaded when it is first asked."""
 
-    def __init__(self, spec: ModelSpec, record: Record, forget: Callable[[], None]) -> None:
+    def __init__(self, spec: ModelSpec, record: Record, fingerprint: str) -> None:
         self._spec, self.card, self.abilities = spec, record.card, record.abilities
-        self._forget = forget
+        self._fingerprint = fingerprint
 
     @cached_property
     def _loaded(self) -> Any:
@@ -267,7 +264,8 @@ class Known:
         recorded something else of them; the next run looks again."""
         model = self._spec.open()
         if model.card.identity != self.card.identity:
-            self._forget()
+            with suppress(StereometerError), Cache() as memory:
+                memory.forget("models", self._fingerprint)
             raise ModelError(
                 f"{self.card.name} is not the model it was when it was last looked at. Its files "
                 "were changed while it was loaded, or stereometer was. Run it again."
@@ -296,10 +294,8 @@ def open_known(spec: ModelSpec, memory: Memory) -> Backend | Scorer:
     fingerprint = spec.fingerprint()
     if fingerprint is None:
         return spec.open(memory)
-    record = _recorded(fingerprint, memory)
-    if record is not None:
-        forget = partial(_forget, fingerprint)
-        return (KnownWriter if record.writes else Known)(spec, record, forget)
+    if record := _recorded(fingerprint, memory):
+        return (KnownWriter if record.writes else Known)(spec, record, fingerprint)
     model = spec.open(memory)
     if isinstance(model, Backend) and spec.fingerprint() == fingerprint:
         _keep(fingerprint, Record.of(model), memory)
@@ -312,11 +308,6 @@ def _recorded(fingerprint: str, memory: Memory) -> Record | None:
         return None if record is None else typed(Record, json.loads(record))
     except (StereometerError, ValueError):
         return None
-
-
-def _forget(fingerprint: str) -> None:
-    with suppress(StereometerError), Cache() as memory:
-        memory.forget("models", fingerprint)
 
 
 def _keep(fingerprint: str, record: Record, memory: Memory) -> None:

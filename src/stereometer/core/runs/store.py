@@ -79,16 +79,17 @@ def claimed(folder: Path, plan: Mapping[str, Any]) -> Iterator[Result | None]:
 
 
 def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
-    record = folder / RUN
-    if not record.exists():
-        write_json(record, {"schema": RUN_SCHEMA, "plan": plan})
+    """The result that is there; a damaged one is made again."""
+    file = folder / RUN
+    if not file.exists():
+        write_json(file, {"schema": RUN_SCHEMA, "plan": plan})
         return None
-    record_read = read_json(record)
-    known = isinstance(record_read, dict) and record_read.get("schema") == RUN_SCHEMA
-    stored = record_read.get("plan") if known else None
+    record = read_json(file)
+    known = isinstance(record, dict) and record.get("schema") == RUN_SCHEMA
+    stored = record.get("plan") if known else None
     if not isinstance(stored, dict):
         raise DataError(
-            f"{record} is not the record of a run ({RUN_SCHEMA}), so choose another folder with "
+            f"{file} is not the record of a run ({RUN_SCHEMA}), so choose another folder with "
             "--out, or remove this one."
         )
     plan = json.loads(to_json(plan))  # as it would be read: a tuple is a list there
@@ -99,11 +100,6 @@ def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
             f"{folder} holds a run with other settings ({', '.join(changed)}). A folder keeps one"
             f" run. Choose another with --out{another}."
         )
-    return _finished(folder)
-
-
-def _finished(folder: Path) -> Result | None:
-    """The result that is there; a damaged one is made again."""
     if not (folder / RESULT).exists() or not (folder / SCORES).exists():
         return None
     try:
@@ -170,14 +166,9 @@ def load_result(path: Path) -> Result:
     """A stored result, from its folder, its result.json, or the folder that holds it alone."""
     file = path if path.is_file() else run_folder(path) / RESULT
     result = result_from(read_json(file), str(file))
-    _check_seal(file)
-    return replace(result, folder=file.parent.resolve())
-
-
-def _check_seal(file: Path) -> None:
-    """Estimates that somebody edited are no measurement."""
     record = file.with_name(RUN)
     known = read_json(record) if record.exists() else None
+    # Estimates that somebody edited are no measurement.
     seal = known.get(SEAL) if isinstance(known, dict) else None
     if not isinstance(seal, str):
         raise DataError(
@@ -189,6 +180,7 @@ def _check_seal(file: Path) -> None:
             f"{file} is not the result that was measured: its digest is not the one in {RUN}. It "
             "was edited or cut off. Run it again."
         )
+    return replace(result, folder=file.parent.resolve())
 
 
 def result_from(value: object, file: str) -> Result:
@@ -335,12 +327,8 @@ def check_whole(results: Sequence[Result]) -> None:
             )
 
 
-def measured_alike(first: Result, second: Result) -> bool:
-    """Whether two results may stand in one column."""
-    return conditions(first) == conditions(second)
-
-
 def conditions(result: Result) -> dict[str, object]:
+    """What results must have alike to stand in one column."""
     return {
         "benchmark": result.benchmark,
         "items": f"{result.data['digest'][:12]}, limit {result.settings['limit']}",

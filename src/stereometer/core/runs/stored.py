@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -109,7 +110,7 @@ def run_of(stored: Stored) -> Run:
 def runs_of(stored: Sequence[Stored]) -> list[Run]:
     """Runs, or those in folders of them, each once; scores that are there are those counted."""
     folders = (each.resolve() for path in folders_of(stored) for each in store.runs_in(path))
-    runs = [run_of(folder) for folder in dict.fromkeys(folders)]
+    runs = [Run(store.load_result(folder), folder) for folder in dict.fromkeys(folders)]
     check_counted(runs)
     return runs
 
@@ -123,18 +124,17 @@ def check_counted(runs: Sequence[Run]) -> None:
 
 def folders_of(stored: Sequence[Stored]) -> list[Path]:
     """Where runs are stored."""
-    return [_folder(run) for each in stored for run in (each if isinstance(each, list) else [each])]
-
-
-def _folder(run: str | Path | Result | Run) -> Path:
-    folder = run if isinstance(run, str | Path) else getattr(run, "folder", None)
-    if folder is None:
-        kind = "This Result" if isinstance(run, Result) else repr(run)[:40]
-        raise UsageError(
-            f"{kind} is not a stored run. Items' scores are read from its folder. Pass what "
-            "`run` or `load` returned, or the folder of a run."
-        )
-    return Path(folder)
+    folders = []
+    for run in chain.from_iterable(each if isinstance(each, list) else [each] for each in stored):
+        folder = run if isinstance(run, str | Path) else getattr(run, "folder", None)
+        if folder is None:
+            kind = "This Result" if isinstance(run, Result) else repr(run)[:40]
+            raise UsageError(
+                f"{kind} is not a stored run. Items' scores are read from its folder. Pass what "
+                "`run` or `load` returned, or the folder of a run."
+            )
+        folders.append(Path(folder))
+    return folders
 
 
 def runs_alike(stored: Sequence[Stored]) -> list[Run]:

@@ -20,9 +20,13 @@ class Document:
     """Written as its fields, its schema first where it has one."""
 
     def as_json(self) -> dict[str, Any]:
-        stored = (field.name for field in fields(self) if field.metadata != UNSTORED)  # type: ignore[arg-type]
-        value = {name: _plain(getattr(self, name)) for name in stored}
+        value = _stored(self)
         return {"schema": value["schema"], **value} if "schema" in value else value
+
+
+def _stored(value: Any) -> dict[str, Any]:
+    names = (field.name for field in fields(value) if field.metadata != UNSTORED)
+    return {name: _plain(getattr(value, name)) for name in names}
 
 
 def _plain(value: Any) -> Any:
@@ -30,8 +34,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Document):
         return value.as_json()
     if is_dataclass(value):
-        stored = (field.name for field in fields(value) if field.metadata != UNSTORED)
-        return {name: _plain(getattr(value, name)) for name in stored}
+        return _stored(value)
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -4,7 +4,7 @@ answer is rows of numbers or a text."""
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Protocol, TypeAlias
@@ -57,12 +57,9 @@ class Continuation(_Keyed):
     def joined(self) -> tuple[str, int]:
         """The whole text, and where the continuation begins: after a space where neither side
         brings white space."""
-        space = (
-            " "
-            if self.context and not self.context[-1].isspace() and not self.text[:1].isspace()
-            else ""
-        )
-        return f"{self.context}{space}{self.text}", len(self.context) + len(space)
+        apart = self.context[-1:].isspace() or self.text[:1].isspace()
+        before = self.context if apart or not self.context else f"{self.context} "
+        return before + self.text, len(before)
 
     @property
     def tokens(self) -> int:
@@ -131,16 +128,26 @@ def _never() -> bool:
 
 
 @dataclass(frozen=True)
-class Generate(_Keyed):
-    """Text that the model writes after a prompt, or as the next turn after messages (role,
-    content).
+class _Prompted(_Keyed):
+    """What follows a prompt, or is the next turn after messages (role, content)."""
+
+    prompt: str = ""
+    messages: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        texts = (self.prompt, *(content for _, content in self.messages))
+        return sum(len(text.split()) for text in texts) + self.max_tokens
+
+
+@dataclass(frozen=True)
+class Generate(_Prompted):
+    """Text that the model writes.
 
     Seed and repeat are part of the key: repeats stay repeats, and each has random numbers of its
     own whatever else is asked.
     """
 
-    prompt: str = ""
-    messages: tuple[tuple[str, str], ...] = ()
     temperature: float = 0.0
     max_tokens: int = 16
     stop: tuple[str, ...] = ()
@@ -153,17 +160,9 @@ class Generate(_Keyed):
     """Whether nobody waits for the text any more; a backend may then end it early."""
     kind: ClassVar[str] = "generate"
 
-    @property
-    def tokens(self) -> int:
-        return _words(self.prompt, self.messages) + self.max_tokens
-
-
-def _words(prompt: str, messages: Iterable[tuple[str, str]]) -> int:
-    return sum(len(text.split()) for text in (prompt, *(content for _, content in messages)))
-
 
 @dataclass(frozen=True)
-class Options(_Keyed):
+class Options(_Prompted):
     """The log-probability that what the model writes next is each option.
 
     That is the sum over all tokens whose text, without white space around it, is the option. The
@@ -173,17 +172,11 @@ class Options(_Keyed):
     and the answer's end is UNNAMED. Where it names none of them there is no row.
     """
 
-    prompt: str = ""
-    messages: tuple[tuple[str, str], ...] = ()
     options: tuple[str, ...] = ("A", "B")
     temperature: ClassVar[float] = 1.0
     max_tokens: ClassVar[int] = 1
     stop: ClassVar[tuple[str, ...]] = ()
     kind: ClassVar[str] = "options"
-
-    @property
-    def tokens(self) -> int:
-        return _words(self.prompt, self.messages) + self.max_tokens
 
 
 HIDDEN = -1

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Unpack
 
+from stereometer.core import catalog
 from stereometer.core.files import UTF8
 from stereometer.core.gate.early_stop import holding
 from stereometer.core.options import (
@@ -41,7 +42,7 @@ from stereometer.core.runs.engines import engines_of
 from stereometer.core.runs.execute import LOG, Announce
 from stereometer.core.runs.measure import by_benchmark, jobs_for, names_of, warned
 from stereometer.core.runs.models import named, opened_in_turn
-from stereometer.core.runs.open import check_benchmarks, check_names
+from stereometer.core.runs.open import check_benchmarks
 from stereometer.core.runs.progress import Watch
 from stereometer.core.tables import Layout
 from stereometer.core.types import Backend, Job, Scorer, Settings
@@ -120,10 +121,11 @@ def run(
     )
     check_limit(limit)  # before a model is loaded
     measures = [measure] if isinstance(measure, str) else list(measure)
-    models = named(model, name)
     names = names_of(benchmarks)
     check_benchmarks(names, data)
-    check_names([str(each) for each, _, _ in models if isinstance(each, str | Path)], measures)
+    for each in measures:
+        catalog.find("method", each)
+    models = named(model, name)
     parts = by_benchmark(names, measures, like_paper)
     asked = {"within_word": True} if within_word else {}
     choice = _choice(groups, traits, templates, synonyms, text, seed)

@@ -32,7 +32,6 @@ from stereometer.core.runs.engines import engines_of
 from stereometer.core.runs.execute import LOG, Announce
 from stereometer.core.runs.measure import backend_of
 from stereometer.core.runs.models import named, opened_in_turn
-from stereometer.core.runs.open import check_names
 from stereometer.core.runs.progress import Watch
 from stereometer.core.runs.stored import Run
 from stereometer.core.shapes.view import Answered
@@ -218,7 +217,6 @@ def ask(
         check_folder(paths["templates"])
     loading = {name: value for name, value in options.items() if name not in METHODS_OWN}
     models = named(model)
-    check_names([str(each) for each, _, _ in models if isinstance(each, str | Path)], ())
     how = {**given, **paths, "categories": words}
     with engines_of(options) as engines:
         jobs = (

@@ -16,7 +16,7 @@ from stereometer.core.runs.carry import carry_out
 from stereometer.core.runs.engines import engines_of
 from stereometer.core.runs.execute import Announce, execute
 from stereometer.core.runs.models import named, opened_in_turn
-from stereometer.core.runs.open import check_names, open_benchmark
+from stereometer.core.runs.open import open_benchmark
 from stereometer.core.runs.progress import Watch
 from stereometer.core.runs.stored import Run, Stored
 from stereometer.core.show import numbers
@@ -155,7 +155,6 @@ def sweep(
     measures = [measure] if isinstance(measure, str) else measure
     table.check_measures(measures, asked)
     models = [] if model is None else named(model)
-    check_names([str(each) for each, _, _ in models if isinstance(each, str | Path)], ())
     loaded = open_benchmark(str(benchmark), data, layout=Layout(encoding, column or {}))
     table.swept_shapes(loaded)
     stored = table.stored_runs(runs, loaded)

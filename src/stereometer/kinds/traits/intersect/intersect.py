@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Unpack
 
+from stereometer.core import catalog
 from stereometer.core.files import read_text
 from stereometer.core.options import (
     Coverage,
@@ -27,7 +28,7 @@ from stereometer.core.runs.execute import execute, execute_all
 from stereometer.core.runs.job import versions
 from stereometer.core.runs.measure import jobs_for
 from stereometer.core.runs.models import opened
-from stereometer.core.runs.open import check_names
+from stereometer.core.runs.open import check_model
 from stereometer.core.runs.progress import Watch
 from stereometer.core.runs.store import place_of
 from stereometer.core.runs.stored import Run
@@ -97,7 +98,10 @@ def intersect(
         names, text = [pair.name for pair in pairs], read_text(Path(expected))
         wanted = questions.read_expected(Path(expected), names, cells.traits)
     measures = [measure] if measure else []
-    check_names([str(model)] if isinstance(model, str | Path) else [], measures)
+    for each in measures:
+        catalog.find("method", each)
+    if isinstance(model, str | Path):
+        check_model(str(model))
     with Engines() as engines:
         asked = opened(model, seed, options, engines)
         jobs = jobs_for(["abc"], asked, measures, settings, choice=choice)
