@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from stereometer.core import catalog
-from stereometer.core.asking.graded_choice import LOW_MASS
-from stereometer.core.asking.options import held, named
+from stereometer.core.asking.options import LOW_MASS, held, named
 from stereometer.core.asking.reading import read
 from stereometer.core.asking.wordings import wording, wordings
 from stereometer.core.errors import ModelError, UnknownName, UsageError

@@ -72,7 +72,7 @@ class Command:
         examples = tuple(entry.get("examples", "").splitlines())
         return cls(name, f"{room}.{entry['verb']}", entry["about"], examples, ways)
 
-    @property
+    @functools.cached_property
     def function(self) -> Callable[..., Any]:
         module, _, name = self.verb.partition(":")
         found: Callable[..., Any] = getattr(import_module(module), name)

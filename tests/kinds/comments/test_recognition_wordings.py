@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from stereometer.core.asking.conversation import SLOT
-from stereometer.core.asking.graded_choice import LOW_MASS
+from stereometer.core.asking.options import LOW_MASS
 from stereometer.core.asking.wordings import wordings
 from stereometer.core.errors import ModelError, UnknownName, UsageError
 from stereometer.core.runs.execute import opened_cache
@@ -227,7 +227,7 @@ def test_a_real_model_is_graded_by_its_own_probabilities(
     zoo: Zoo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By one forward pass of the whole prompt, token by token of the vocabulary."""
-    monkeypatch.setattr("stereometer.core.asking.weighed.MASS_FLOOR", 0.0)  # it is untrained
+    monkeypatch.setattr("stereometer.core.asking.options.MASS_FLOOR", 0.0)  # it is untrained
     backend: Any = zoo.backend("gpt2")
     prompts = Prompts(SETTINGS["zero-shot"], "sound", wording="3")
     (first, *_) = scores_of("zero-shot", backend, graded=True, wording="3", chat=False)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from stereometer.core.asking.conversation import SLOT
-from stereometer.core.asking.graded_choice import LOW_MASS
+from stereometer.core.asking.options import LOW_MASS
 from stereometer.core.asking.wordings import wordings
 from stereometer.core.errors import ModelError, UnknownName, UsageError
 from stereometer.core.runs.execute import execute, opened_cache

@@ -153,7 +153,7 @@ def test_recognition_is_graded_by_what_a_server_names(stub: Start) -> None:
 def test_graded_recognition_through_our_own_server_equals_the_local_one(
     local: Any, served: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stereometer.core.asking.weighed.MASS_FLOOR", 0.0)  # it is untrained
+    monkeypatch.setattr("stereometer.core.asking.options.MASS_FLOOR", 0.0)  # it is untrained
     server = open_server(f"server:{served}#{local.card.name}")
     seen = 0
     for here, there in zip(

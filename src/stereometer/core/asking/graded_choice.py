@@ -28,6 +28,7 @@ from stereometer.core.asking.habits import (
     position_effect,
     shares_held,
 )
+from stereometer.core.asking.options import LOW_MASS, MASS_FLOOR
 from stereometer.core.methods.declared import OURS, answers_of
 from stereometer.core.types import (
     UNNAMED,
@@ -39,10 +40,6 @@ from stereometer.core.types import (
     Settings,
     Skip,
 )
-
-MASS_FLOOR = 0.1
-"""An answer whose options hold less than this of the probability is about something else."""
-LOW_MASS = f"the options hold less than {MASS_FLOOR:.0%} of the probability"
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from stereometer.core.asking.forced_choice import (
     shares,
     within,
 )
-from stereometer.core.asking.graded_choice import LOW_MASS, MASS_FLOOR
 from stereometer.core.asking.habits import OPTION_MASS, decided, shares_held, withheld
+from stereometer.core.asking.options import LOW_MASS, MASS_FLOOR
 from stereometer.core.asking.wordings import named, wording
 from stereometer.core.methods.declared import OURS, answers_of
 from stereometer.core.types import (

@@ -5,7 +5,6 @@ A measure turns an item into requests, answers into a score, scores into estimat
 answers requests and knows nothing of stereotypes.
 """
 
-from stereometer.core.types.backend import KEPT_TOGETHER as KEPT_TOGETHER
 from stereometer.core.types.backend import ORIGIN as ORIGIN
 from stereometer.core.types.backend import Abilities as Abilities
 from stereometer.core.types.backend import Backend as Backend
@@ -15,7 +14,6 @@ from stereometer.core.types.backend import NamesTokens as NamesTokens
 from stereometer.core.types.backend import WritesTokens as WritesTokens
 from stereometer.core.types.document import digest_of as digest_of
 from stereometer.core.types.document import digest_of_file as digest_of_file
-from stereometer.core.types.items import VARIANTS as VARIANTS
 from stereometer.core.types.items import Item as Item
 from stereometer.core.types.items import ItemDefaults as ItemDefaults
 from stereometer.core.types.items import OutOfScope as OutOfScope
@@ -29,12 +27,10 @@ from stereometer.core.types.method import Exchanged as Exchanged
 from stereometer.core.types.method import Job as Job
 from stereometer.core.types.method import Measure as Measure
 from stereometer.core.types.method import Method as Method
-from stereometer.core.types.method import Needs as Needs
 from stereometer.core.types.method import NoOptions as NoOptions
 from stereometer.core.types.method import Notes as Notes
 from stereometer.core.types.method import Requests as Requests
 from stereometer.core.types.method import Settings as Settings
-from stereometer.core.types.method import Stopping as Stopping
 from stereometer.core.types.opener import Memory as Memory
 from stereometer.core.types.opener import ModelSpec as ModelSpec
 from stereometer.core.types.opener import Opener as Opener
@@ -65,7 +61,6 @@ from stereometer.core.types.requests import Row as Row
 from stereometer.core.types.requests import SpanVectors as SpanVectors
 from stereometer.core.types.requests import WholeText as WholeText
 from stereometer.core.types.results import RESULT_SCHEMA as RESULT_SCHEMA
-from stereometer.core.types.results import STATISTICS as STATISTICS
 from stereometer.core.types.results import Estimate as Estimate
 from stereometer.core.types.results import Published as Published
 from stereometer.core.types.results import Result as Result

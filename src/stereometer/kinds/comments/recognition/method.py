@@ -8,7 +8,7 @@ from typing import Any
 
 from stereometer.core import types
 from stereometer.core.asking.conversation import Conversation, no_system_prompt
-from stereometer.core.asking.weighed import OptionShares, check_weighs, weighed
+from stereometer.core.asking.options import OptionShares, check_weighs, weighed
 from stereometer.core.asking.wordings import FIRST, named, wording
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.methods.declared import answers_of

@@ -27,7 +27,7 @@ from stereometer.core.asking.conversation import (
     no_system_prompt,
     why_unread,
 )
-from stereometer.core.asking.weighed import check_weighs, weighed
+from stereometer.core.asking.options import check_weighs, weighed
 from stereometer.core.asking.wordings import FIRST, named, wording
 from stereometer.core.errors import UsageError
 from stereometer.core.methods.declared import OURS, answers_of
