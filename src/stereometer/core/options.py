@@ -313,8 +313,7 @@ class Serving(TypedDict, total=False):
         ),
     ]
     thinking: Annotated[
-        bool,
-        Option("Whether a model that can may think first.", SERVER, default=True),
+        bool, Option("Whether a model that can may think first.", SERVER, default=True)
     ]
 
 
@@ -389,8 +388,7 @@ NegativeLabel = Annotated[
     ),
 ]
 Out = Annotated[
-    str | Path | None,
-    "Folder for the runs, each in one of its own; by default stereometer-runs.",
+    str | Path | None, "Folder for the runs, each in one of its own; by default stereometer-runs."
 ]
 Cache = Annotated[bool, "Keep answers for later runs."]
 Seed = Annotated[int, Option("Seed of every random draw.", STATISTICS)]

@@ -96,7 +96,6 @@ class Questions(Bound, ABC):
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """What a result records of the asking."""
         worded = [wording(task, self.wording).template(self.neutral) for task in self.tasks]
         asking = {"prompts": digest_of(worded)[:16], **self.read_as}
         return asking | self.conversation.recorded
@@ -188,13 +187,13 @@ class ForcedChoice(PairedChoice):
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         every = list(scores)
         estimates = self.shown.summarize(every, settings)
-        slices = {_place(estimate.slice): estimate.slice for estimate in estimates} | {(): {}}
+        places = dict.fromkeys([*(tuple(estimate.slice.items()) for estimate in estimates), ()])
         decided = {
-            place: order_agreement(slice_, within(every, slice_), settings)
-            for place, slice_ in slices.items()
+            place: order_agreement(dict(place), within(every, dict(place)), settings)
+            for place in places
         }
         kept = [
-            withheld(estimate, decided[()], decided[_place(estimate.slice)])
+            withheld(estimate, decided[()], decided[tuple(estimate.slice.items())])
             for estimate in estimates
         ]
         neutral = [neutral_share(every, settings)] if self.neutral else []
@@ -215,10 +214,6 @@ def shares(values: Mapping[str, float]) -> dict[str, float]:
         won.setdefault(right, []).append(1 - value)
     found = {name: sum(parts) / len(parts) for name, parts in won.items()}
     return found | (dict(values) if len(values) > 1 else {})
-
-
-def _place(slice_: Slice) -> tuple[tuple[str, str], ...]:
-    return tuple(slice_.items())
 
 
 def within(scores: Iterable[Score], slice_: Slice) -> list[Score]:
@@ -246,7 +241,6 @@ class ChoiceMethod(Method):
 
 
 def choice_method(kind: str, shown: Presentation) -> ChoiceMethod:
-    """Forced choice between the candidates of a kind."""
     needs = {kind: [frozenset({Generate.kind})]}
     source = f"{OURS}: the items as questions"
     return ChoiceMethod(f"{kind}-forced-choice", kind, needs, shown=shown, source=source)

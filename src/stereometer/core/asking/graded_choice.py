@@ -152,7 +152,6 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def graded_method(kind: str, shown: Presentation) -> ChoiceMethod:
-    """Graded choice between the candidates of a kind."""
     needs = {kind: [frozenset({Options.kind})]}
     return ChoiceMethod(
         f"{kind}-graded-choice",

@@ -149,7 +149,6 @@ class RatingMethod(Method):
 
 
 def rating_method(kind: str, shown: Presentation) -> RatingMethod:
-    """Isolated rating of the candidates of a kind."""
     needs: Mapping[str, Sequence[frozenset[str]]] = {
         kind: [frozenset({Options.kind}), frozenset({Generate.kind})]
     }

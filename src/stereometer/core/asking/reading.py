@@ -7,14 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from stereometer.core.asking.conversation import (
-    EMPTY,
-    NOT_SAID,
-    REFUSALS,
-    REFUSED,
-    UNPARSED,
-    heard,
-)
+from stereometer.core.asking.conversation import EMPTY, NOT_SAID, REFUSALS, REFUSED, UNPARSED, heard
 from stereometer.core.asking.wordings import Wording
 from stereometer.core.methods.spans import common_start
 from stereometer.core.types import Answer
@@ -39,10 +32,9 @@ def read(
 
 def _read(text: str, options: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
     plain, signs = text.replace("’", "'"), Signs.of(tuple(labels))
-    quoted = [at for at, option in enumerate(options, 1) if _quotes(_words(plain), _words(option))]
-    if len(quoted) == 1 and not _quotes_both(
-        _words(plain), [_words(option) for option in options], quoted[0] - 1
-    ):
+    said, offered = _words(plain), [_words(option) for option in options]
+    quoted = [at for at, option in enumerate(offered, 1) if _quotes(said, option)]
+    if len(quoted) == 1 and not _quotes_both(said, offered, quoted[0] - 1):
         return {"position": str(quoted[0])}
     if REFUSALS.search(plain) and not signs.opening.match(plain):
         return {"skipped": REFUSED}
@@ -123,11 +115,5 @@ def _is_article(match: re.Match[str], options: Sequence[str]) -> bool:
 
 
 def _is_denied(match: re.Match[str]) -> bool:
-    return (
-        re.search(
-            rf"(?<!\w)(?:{NOT_SAID})(?!\w)[^.;:!?\n]*$",
-            match.string[: match.start()],
-            re.IGNORECASE,
-        )
-        is not None
-    )
+    denied = rf"(?<!\w)(?:{NOT_SAID})(?!\w)[^.;:!?\n]*$"
+    return re.search(denied, match.string[: match.start()], re.IGNORECASE) is not None

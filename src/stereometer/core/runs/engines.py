@@ -25,7 +25,6 @@ class Engines(ExitStack):
     """Which machines those are on; empty for this one."""
 
     def loading(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """How a model is loaded."""
         return dict(options)
 
     def seen(self, spec: ModelSpec) -> Record:

@@ -151,7 +151,6 @@ class Measurement:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What a result says of its data."""
         card, benchmark = self.benchmark.card, self.benchmark
         own = f" ({benchmark.source})" if benchmark.is_own else ""
         drawn = "" if self.limit is None else f", {len(self.items)} items drawn"

@@ -31,7 +31,7 @@ RAW_TEXT = "Likelihoods are of raw text: no chat template is applied."
 
 
 def names_of(benchmarks: Sequence[object]) -> list[str]:
-    """Benchmarks as separate arguments, each a name or a path."""
+    """Of separate arguments, each a name or a path."""
     for benchmark in benchmarks:
         if not isinstance(benchmark, str | Path):
             names = benchmark if isinstance(benchmark, Iterable) else ("starter",)

@@ -47,7 +47,8 @@ def opened(
     # What says who answers, and whether, is not of the model.
     others = {*Workers.__annotations__, "dry_run"}
     own = {key: value for key, value in options.items() if key not in others}
-    return engines.enter_context(_local().held(model, own))
+    local: Opener = catalog.find("opener", CHECKPOINT)
+    return engines.enter_context(local.held(model, own))
 
 
 def opened_in_turn(
@@ -70,12 +71,6 @@ def opened_in_turn(
             how["budget"] = left
         backend = opened(model, seed, how | way, engines)
         yield backend, member, called
-
-
-def _local() -> Opener:
-    """What opens the models of this machine."""
-    opener: Opener = catalog.find("opener", CHECKPOINT)
-    return opener
 
 
 def named(model: Model | list[Model], name: str | Sequence[str] | None = None) -> list[NamedModel]:
@@ -189,8 +184,8 @@ def _ending(spec: str, shown: int | None) -> str:
 
 
 def _revisions(name: ModelName) -> list[str]:
-    wanted = _captured(name.revision)
-    known = (each for each in _local().revisions(name.path) if wanted.fullmatch(each))
+    wanted, local = _captured(name.revision), catalog.find("opener", CHECKPOINT)
+    known = (each for each in local.revisions(name.path) if wanted.fullmatch(each))
     return [str(replace(name, revision=each)) for each in known]
 
 

@@ -57,13 +57,11 @@ class RunOptions(HeadedModelOptions, total=False):
 @verb
 def run(
     *benchmarks: Annotated[
-        str | Path,
-        Option("Names (see `stereometer list`) or files of your own.", words=list[str]),
+        str | Path, Option("Names (see `stereometer list`) or files of your own.", words=list[str])
     ],
     model: Models,
     name: Annotated[
-        str | Sequence[str] | None,
-        "Name of the model in results; give one for each --model.",
+        str | Sequence[str] | None, "Name of the model in results; give one for each --model."
     ] = None,
     measure: Measures = (),
     like_paper: Annotated[
@@ -79,8 +77,7 @@ def run(
     coverage: Coverage = 0.90,
     delta: Delta = 5.0,
     within_word: Annotated[
-        bool,
-        Option("Pseudo-likelihood that also hides the later pieces of a word.", STATISTICS),
+        bool, Option("Pseudo-likelihood that also hides the later pieces of a word.", STATISTICS)
     ] = False,
     groups: Groups = (),
     traits: Traits = None,
@@ -97,8 +94,7 @@ def run(
     encoding: Encoding = UTF8,
     require: Require = (),
     bars: Annotated[
-        str | Path | None,
-        Option("Also check the bars in this file, as `gate` does.", BARS),
+        str | Path | None, Option("Also check the bars in this file, as `gate` does.", BARS)
     ] = None,
     until_decided: Annotated[
         bool,
