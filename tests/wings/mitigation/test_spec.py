@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stereometer.core.errors import ModelError, UsageError
-from stereometer.core.runs.open import check_names, model_spec
+from stereometer.core.runs.open import check_model, model_spec
 from stereometer.core.types.names import ModelName
 
 
@@ -53,14 +53,14 @@ def test_a_mitigation_alone_is_no_model(tmp_path: Path) -> None:
 def test_baselines_have_no_weights(tmp_path: Path) -> None:
     for name in ("fake", "ideal"):
         with pytest.raises(UsageError, match="has no weights"):
-            check_names([f"{name}+a.safetensors"], ())
+            check_model(f"{name}+a.safetensors")
     (tmp_path / "a.safetensors").touch()
     with pytest.raises(UsageError, match="has no weights"):
-        check_names([f"server:http://localhost#m+{tmp_path}/a.safetensors"], ())
+        check_model(f"server:http://localhost#m+{tmp_path}/a.safetensors")
 
 
 def test_the_sign_in_a_servers_address_is_its_own() -> None:
-    check_names(["server:http://localhost#a+b"], ())
+    check_model("server:http://localhost#a+b")
     assert model_spec("server:http://localhost#a+b").spec == "http://localhost#a+b"
 
 

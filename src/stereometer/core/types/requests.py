@@ -135,9 +135,9 @@ class _Prompted(_Keyed):
     messages: tuple[tuple[str, str], ...] = ()
 
     @property
-    def tokens(self) -> int:
-        texts = (self.prompt, *(content for _, content in self.messages))
-        return sum(len(text.split()) for text in texts) + self.max_tokens
+    def words(self) -> int:
+        texts = [self.prompt, *(content for _, content in self.messages)]
+        return sum(len(text.split()) for text in texts)
 
 
 @dataclass(frozen=True)
@@ -160,6 +160,10 @@ class Generate(_Prompted):
     """Whether nobody waits for the text any more; a backend may then end it early."""
     kind: ClassVar[str] = "generate"
 
+    @property
+    def tokens(self) -> int:
+        return self.words + self.max_tokens
+
 
 @dataclass(frozen=True)
 class Options(_Prompted):
@@ -177,6 +181,10 @@ class Options(_Prompted):
     max_tokens: ClassVar[int] = 1
     stop: ClassVar[tuple[str, ...]] = ()
     kind: ClassVar[str] = "options"
+
+    @property
+    def tokens(self) -> int:
+        return self.words + self.max_tokens
 
 
 HIDDEN = -1
