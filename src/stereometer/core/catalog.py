@@ -39,18 +39,17 @@ def names(kind: str) -> list[str]:
 
 def find(kind: str, name: str) -> Any:
     """What a name stands for; a versioned one (`pair-likelihood@1`) is that version or unknown."""
-    if _is_folder(kind, name):
-        return replace(_pack(Path(name)), path=name)
     asked = _asked(kind, name)
     if asked.name in names(kind):
         entry = _load(kind, asked.name)
         if not asked.options and asked.version in ("", getattr(entry, "version", "")):
             return entry
+    elif _is_folder(kind, name):
+        return replace(_pack(Path(name)), path=name)
     name = str(asked)
     if kind == PACKED and name in (installed := pack_folders().installed()):
-        return _pack(
-            pack_folders().folder_of(installed[name]), name
-        )  # one that cannot be read says why
+        # One that cannot be read says why.
+        return _pack(pack_folders().folder_of(installed[name]), name)
     raise UnknownName(NOUNS.get(kind, kind), name, names(kind))
 
 
@@ -159,8 +158,8 @@ def pack(name: str) -> Any:
 
 
 def _is_folder(kind: str, name: str) -> bool:
-    """Whether it is the path of a pack."""
-    return kind == PACKED and name not in names(kind) and pack_folders().is_pack(Path(name))
+    """Whether a name that nothing else has is the path of a pack."""
+    return kind == PACKED and bool(pack_folders().is_pack(Path(name)))
 
 
 def _pack(folder: Path, name: str | None = None) -> Any:

@@ -10,8 +10,9 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from stereometer.core import catalog
 from stereometer.core.options import ModelOptions
-from stereometer.core.runs.engines import Engines, PartOfRun, part_of_run
+from stereometer.core.runs.engines import Engines, PartOfRun
 from stereometer.core.runs.execute import LOG, Announce, execute_all, with_outlook
 from stereometer.core.runs.progress import Watch
 from stereometer.core.runs.runner import distinct, planned, windows
@@ -32,7 +33,9 @@ def carry_out(
 ) -> Results:
     """Nothing is carried out in a dry run, and one part of a run gives no result. Whatever else
     ends the run carries what was finished before as `results`."""
-    part = part_of_run(options)
+    part: PartOfRun | None = None
+    if (shard := options.get("shard")) is not None:
+        part = catalog.find("engine", "shard")(shard)
     if options.get("dry_run"):
         plans, paces = Plans(), dict[tuple[str, ...], float]()
         plans.plans = [_plan(job, engines, part, paces) for job in with_outlook(jobs, announce)]

@@ -57,9 +57,3 @@ def engines_of(options: ModelOptions) -> Engines:
         return Engines()
     found: Engines = catalog.find("engine", "workers")(options)
     return found
-
-
-def part_of_run(options: ModelOptions) -> PartOfRun | None:
-    shard = options.get("shard")
-    part: PartOfRun | None = None if shard is None else catalog.find("engine", "shard")(shard)
-    return part

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from hashlib import sha256
@@ -49,7 +49,8 @@ def execute(
                 store.keep(place, known, read_json(place / store.RUN))
             return Run(known, place)
         started, begun, tally = time.time(), time.monotonic(), Tally()
-        before = _charged(job)
+        backend = job.source.backend if isinstance(job.source, Asking) else None
+        before = backend.charged if isinstance(backend, Charges) else {}
         digest = sha256()
         asked = _scores(job, cache, engines, tally, progress)
         with replacing(place / store.SCORES) as file, closing(asked) as scores:
@@ -71,18 +72,12 @@ def execute(
             "asked": asdict(tally),
             "machine": f"{platform.system()} {platform.machine()}, Python {python}",
         }
-        if charged := _charged(job):
+        if isinstance(backend, Charges) and (charged := backend.charged):
             record["charged"] = {name: charged[name] - before[name] for name in charged}
-        if isinstance(job.source, Asking) and (workers := engines(job.source.backend).record):
+        if backend is not None and (workers := engines(backend).record):
             record["workers"] = workers
         store.keep(place, result, record)
     return Run(result, place)
-
-
-def _charged(job: Job) -> Mapping[str, float]:
-    """What a model that is paid by the token has cost until now."""
-    backend = job.source.backend if isinstance(job.source, Asking) else None
-    return backend.charged if isinstance(backend, Charges) else {}
 
 
 def _scores(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
@@ -59,7 +59,7 @@ def open_benchmark(
 ) -> Benchmark:
     """A benchmark by name, or a user's own file by path; `options` are of the class that the
     benchmark declares, or by name."""
-    source, path = _source(name, data)
+    source, path = source_of(name, data)
     source = source.laid_out(layout)
     if options is None:
         return open_source(source, path)
@@ -73,19 +73,8 @@ def open_benchmark(
     return source.choose(options)
 
 
-def check_benchmarks(names: Iterable[str], data: str | Path | None = None) -> None:
-    """Raises for a slip in any name before the first model is loaded."""
-    for name in names:
-        _source(name, data)
-
-
-def open_for_audit(name: str, data: str | Path | None = None) -> Benchmark:
-    """A benchmark with items in it that cannot be measured."""
-    source, path = _source(name, data)
-    return open_source(source.for_audit(), path)
-
-
-def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
+def source_of(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
+    """What reads a benchmark, and its file where that is named; raises for a slip in the name."""
     path = Path(data) if data is not None else None
     if not catalog.has("benchmark", name):
         if Path(name).exists():
@@ -100,6 +89,12 @@ def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
             f"`{name}` needs a file. It reads your own CATs or pairs. Name it with --data FILE."
         )
     return source, path
+
+
+def open_for_audit(name: str, data: str | Path | None = None) -> Benchmark:
+    """A benchmark with items in it that cannot be measured."""
+    source, path = source_of(name, data)
+    return open_source(source.for_audit(), path)
 
 
 def open_model(

@@ -42,7 +42,7 @@ from stereometer.core.runs.engines import engines_of
 from stereometer.core.runs.execute import LOG, Announce
 from stereometer.core.runs.measure import by_benchmark, jobs_for, names_of, warned
 from stereometer.core.runs.models import named, opened_in_turn
-from stereometer.core.runs.open import check_benchmarks
+from stereometer.core.runs.open import source_of
 from stereometer.core.runs.progress import Watch
 from stereometer.core.tables import Layout
 from stereometer.core.types import Backend, Job, Scorer, Settings
@@ -118,7 +118,8 @@ def run(
     check_limit(limit)  # before a model is loaded
     measures = [measure] if isinstance(measure, str) else list(measure)
     names = names_of(benchmarks)
-    check_benchmarks(names, data)
+    for each in names:  # a slip shows before a model is loaded
+        source_of(each, data)
     for each in measures:
         catalog.find("method", each)
     models = named(model, name)
