@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from hashlib import sha256
@@ -50,7 +50,7 @@ def execute(
             return Run(known, place)
         started, begun, tally = time.time(), time.monotonic(), Tally()
         backend = job.source.backend if isinstance(job.source, Asking) else None
-        before = backend.charged if isinstance(backend, Charges) else {}
+        before: Mapping[str, float] = backend.charged if isinstance(backend, Charges) else {}
         digest = sha256()
         asked = _scores(job, cache, engines, tally, progress)
         with replacing(place / store.SCORES) as file, closing(asked) as scores:
