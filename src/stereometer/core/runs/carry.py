@@ -64,7 +64,9 @@ class Plans(Results):
 
     @property
     def total(self) -> dict[str, float | None]:
-        return {name: _sum(plan.get(name, 0) for plan in self.plans) for name in TOTALS}
+        """None where it is not known of every plan."""
+        known = {name: [plan.get(name, 0) for plan in self.plans] for name in TOTALS}
+        return {name: None if None in each else sum(each) for name, each in known.items()}
 
     @property
     def remarks(self) -> list[str]:
@@ -105,13 +107,6 @@ def _amounts(plan: Mapping[str, Any]) -> str:
         *([f"at most about ${money:.4f}"] if money else []),
     )
     return ", ".join(parts)
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    """None where one of them is not known."""
-    every = list(values)
-    known = [value for value in every if value is not None]
-    return sum(known) if len(known) == len(every) else None
 
 
 def _plan(
