@@ -11,8 +11,8 @@ import json as jsons
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated, Any, get_args, get_origin
 
 import typer
@@ -74,8 +74,7 @@ class Command:
 
     @functools.cached_property
     def function(self) -> Callable[..., Any]:
-        module, _, name = self.verb.partition(":")
-        found: Callable[..., Any] = getattr(import_module(module), name)
+        found: Callable[..., Any] = resolve_name(self.verb)
         return found
 
     @functools.cached_property

@@ -12,8 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
+from pkgutil import resolve_name
 from typing import Any, Literal, Protocol
 
 from stereometer.core.errors import ModelError, UsageError
@@ -98,8 +98,7 @@ class NamedOpener(Opener):
     """Any backend that the catalog names, by where its class is: `module:object`."""
 
     def open(self, spec: str, options: BaselineOptions, memory: Memory | None = None) -> Backend:
-        module, _, name = spec.partition(":")
-        backend: Backend = getattr(import_module(module), name)(seed=options.seed)
+        backend: Backend = resolve_name(spec)(seed=options.seed)
         return backend
 
 
@@ -138,8 +137,7 @@ class ModelSpec:
 
     def check(self) -> Opener:
         """The opener, which sees nothing wrong with the spec."""
-        module, _, name = self.opener.partition(":")
-        opener: Opener = getattr(import_module(module), name)
+        opener: Opener = resolve_name(self.opener)
         opener.check(self.spec)
         return opener
 
