@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from stereometer.core import catalog
 from stereometer.core.options import ModelOptions
-from stereometer.core.runs.open import Record
 from stereometer.core.runs.runner import Engine, Serial
 from stereometer.core.types import Backend, Item, Job, ModelSpec
+from stereometer.core.types.opener import Record
 from stereometer.core.types.results import Results
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, get_type_hints
+from typing import Any, get_type_hints
 
 from stereometer.core import catalog
 from stereometer.core.benchmarks.benchmark import Benchmark, Source
@@ -24,24 +24,22 @@ from stereometer.core.errors import (
     respelled,
 )
 from stereometer.core.runs.cache import Cache
+from stereometer.core.runs.engines import Engines
 from stereometer.core.tables import PLAIN, Layout
 from stereometer.core.types import (
-    Abilities,
     Answer,
     Backend,
     Encoding,
     Memory,
-    ModelCard,
     ModelSpec,
     NoOptions,
     Opener,
     Request,
     Scorer,
-    WritesTokens,
 )
 from stereometer.core.types.document import typed
 from stereometer.core.types.names import ModelName, shown
-from stereometer.core.types.opener import BaselineOptions
+from stereometer.core.types.opener import BaselineOptions, Record
 
 CHECKPOINT = "checkpoint"
 """The opener of specs without a scheme."""
@@ -102,7 +100,7 @@ def open_model(
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
     when_asked: bool = False,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: Engines | None = None,
 ) -> Backend | Scorer:
     """A baseline by name, one of our default models, `SCHEME:SPEC`, or a checkpoint: a folder, a
     .gguf file or org/name[@revision]. One that is known is loaded only `when_asked`, if that is
@@ -232,20 +230,6 @@ def _must_be_wrapped(model: ModelName, mitigation: Path) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Record:
-    """What was seen of a model when it was loaded."""
-
-    card: ModelCard
-    abilities: Abilities
-    writes: bool
-    """Whether it turns tokens back into text."""
-
-    @classmethod
-    def of(cls, model: Backend) -> Record:
-        return cls(model.card, model.abilities, isinstance(model, WritesTokens))
-
-
 class Known:
     """A model that is loaded when it is first asked."""
 
@@ -314,16 +298,6 @@ def _keep(fingerprint: str, record: Record, memory: Memory) -> None:
 # ----------------------------------------------------------------- models that others open and ask
 
 
-class Elsewhere(Protocol):
-    """Processes that open a model, on this machine or others."""
-
-    place: str
-    """Empty for this machine, whose files they read."""
-
-    def seen(self, spec: ModelSpec) -> Record:
-        """By one of them."""
-
-
 class Absent:
     """A model whose weights are in other processes; this one reads texts."""
 
@@ -335,7 +309,7 @@ class Absent:
         raise TypeError(f"{self.card.name} is asked in other processes")
 
 
-def _absent(spec: ModelSpec, memory: Memory, elsewhere: Elsewhere) -> Backend | None:
+def _absent(spec: ModelSpec, memory: Memory, elsewhere: Engines) -> Backend | None:
     reader = spec.reader()
     if reader is None:
         return None

@@ -17,12 +17,26 @@ from pkgutil import resolve_name
 from typing import Any, Literal, Protocol
 
 from stereometer.core.errors import ModelError, UsageError
-from stereometer.core.types.backend import Backend
+from stereometer.core.types.backend import Abilities, Backend, ModelCard, WritesTokens
 from stereometer.core.types.items import Scorer
 
 Records = Literal["models", "servers"]
 """What was seen of a model when it was loaded, by its fingerprint; what a server gave for a known
 sentence, by its name."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was seen of a model when it was loaded."""
+
+    card: ModelCard
+    abilities: Abilities
+    writes: bool
+    """Whether it turns tokens back into text."""
+
+    @classmethod
+    def of(cls, model: Backend) -> Record:
+        return cls(model.card, model.abilities, isinstance(model, WritesTokens))
 
 
 class Memory(Protocol):

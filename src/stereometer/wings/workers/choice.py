@@ -17,8 +17,8 @@ from typing import Any
 from stereometer.core.errors import ModelError, UsageError
 from stereometer.core.options import ModelOptions
 from stereometer.core.runs.engines import Engines
-from stereometer.core.runs.open import Record
 from stereometer.core.types import Backend, ModelSpec, Request
+from stereometer.core.types.opener import Record
 from stereometer.wings.workers.crew import Crew, Event, Gone
 from stereometer.wings.workers.driver import Pool
 from stereometer.wings.workers.worker import versions_of

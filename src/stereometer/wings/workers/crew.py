@@ -9,7 +9,6 @@ from math import isfinite
 from random import Random
 from typing import Protocol, TypeAlias
 
-from stereometer.core.runs.open import Record
 from stereometer.core.types import (
     NOT_FINITE,
     Answer,
@@ -23,6 +22,7 @@ from stereometer.core.types import (
     Request,
     SpanVectors,
 )
+from stereometer.core.types.opener import Record
 
 
 @dataclass(frozen=True)

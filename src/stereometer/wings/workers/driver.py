@@ -9,10 +9,10 @@ from random import Random
 from typing import Any
 
 from stereometer.core.errors import ModelError, StereometerError
-from stereometer.core.runs.open import Record
 from stereometer.core.runs.runner import Windows
 from stereometer.core.show.numbers import count
 from stereometer.core.types import Answer, Backend, Request
+from stereometer.core.types.opener import Record
 from stereometer.wings.workers.crew import (
     DEPTH,
     TRIES,

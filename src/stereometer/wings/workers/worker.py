@@ -16,8 +16,8 @@ from threading import Thread
 from typing import IO, Any
 
 from stereometer.core.errors import StereometerError
-from stereometer.core.runs.open import Record
 from stereometer.core.types import ModelSpec, Request, Scorer
+from stereometer.core.types.opener import Record
 from stereometer.wings.workers.crew import Answers, Event, Failed, Hello
 
 ALWAYS = ("stereometer", "numpy")
