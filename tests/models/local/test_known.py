@@ -16,6 +16,7 @@ import stereometer
 from stereometer.core.errors import ModelError
 from stereometer.core.runs.open import open_model
 from stereometer.core.types import digest_of_file
+from stereometer.core.types.opener import Record
 from stereometer.models.local.checkpoint import LoadingOptions, load
 from stereometer.models.local.files import fingerprint
 from stereometer.models.local.opener import CHECKPOINT
@@ -219,7 +220,7 @@ def test_what_another_version_recorded_is_looked_at_again(
 ) -> None:
     from stereometer.core.runs import open as known
 
-    def otherwise(record: known.Record) -> dict[str, Any]:
+    def otherwise(record: Record) -> dict[str, Any]:
         return asdict(replace(record, card=replace(record.card, settings={"older": True})))
 
     with monkeypatch.context() as before:
