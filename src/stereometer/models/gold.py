@@ -1,7 +1,5 @@
 """IdealLM and StereotypedLM (Nadeem et al. 2021, section 5.3), which read the gold labels."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
@@ -12,8 +10,7 @@ from stereometer.core.types import ModelCard, Score, Variant
 
 UNRELATED = -9.0
 Rule = Callable[[Variant, int], tuple[float, ...]]
-"""From the variant, and a number that grows by one from item to item of a term, to the scores of
-the candidates."""
+"""From the variant and the number of an item within its term to the scores of its candidates."""
 
 
 class Gold:

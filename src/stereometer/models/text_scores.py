@@ -1,7 +1,4 @@
-"""Backends that give a whole text one number: the baselines of Nadeem et al. 2021, section 5.3, and
-sentiment classifiers."""
-
-from __future__ import annotations
+"""Backends that give a whole text one number, such as those of Nadeem et al. 2021, section 5.3."""
 
 from abc import ABC, abstractmethod
 from array import array

@@ -15,7 +15,7 @@ import transformers
 import stereometer
 from stereometer.core.errors import ModelError, StereometerError
 from stereometer.core.runs.open import open_model
-from stereometer.models.local.opener import held
+from stereometer.models.local.opener import CHECKPOINT
 from tests.builders.commands import assert_refused, call
 from tests.builders.models.builders import BUILDS, save, seeded
 from tests.builders.models.damaged import MODEL_ERROR, changed_config, copied, rewritten, run
@@ -404,7 +404,7 @@ def test_code_of_a_model_in_memory_is_said_to_run(zoo: Zoo, tmp_path: Path) -> N
     (folder / "modeling_own.py").write_text(OWN_CODE)
     (folder / "scale.py").write_text("SCALE = 3\n")
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder, trust_remote_code=True)
-    with held((model, zoo.checkpoint("bert").tokenizer)) as backend:
+    with CHECKPOINT.held((model, zoo.checkpoint("bert").tokenizer), {}) as backend:
         notes = " ".join(backend.card.notes)
     assert "that code runs" in notes
     assert "was not run" not in notes

@@ -175,5 +175,5 @@ def test_a_causal_run_can_be_stopped_too(zoo: Zoo, monkeypatch: pytest.MonkeyPat
     def stop(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(causal.Causal, "_values", stop)
+    monkeypatch.setattr(causal.Causal, "values_at", stop)
     assert call("run", "starter", "--model", zoo.folder("gpt2"), "--limit", 2).code == 130

@@ -14,43 +14,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import log
 from zlib import crc32
 
+from stereometer.core import types
 from stereometer.core.asking.options import held
-from stereometer.core.types import (
-    HIDDEN,
-    SET_DISTANCES,
-    WORD_MASSES,
-    Abilities,
-    Answer,
-    CausalTokens,
-    Encoding,
-    Follows,
-    Generate,
-    MaskedBlank,
-    MaskedTokens,
-    ModelCard,
-    NextTokens,
-    Options,
-    Request,
-    Row,
-    SpanVectors,
-    digest_of,
-)
 from stereometer.core.types.backend import ForTesting
 
 VERSION = "1"
 DIMENSIONS = 6
 ANSWERED = (
-    MaskedTokens,
-    CausalTokens,
-    Follows,
-    Generate,
-    Options,
-    MaskedBlank,
-    NextTokens,
-    SpanVectors,
+    "masked-tokens causal-tokens masked-blank next-tokens span-vectors follows generate options"
 )
-
-
 LABELLED = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (r"^([A-Z])\.", r"^Option ([A-Z]):", r"^(\w+) sentence:", r"^([123])\. ")
@@ -64,7 +36,7 @@ RATED = re.compile(r"from 1\b[^.]* to 7\b|: 1 (?:is|if) |\? 1 means ")
 class Fake(ForTesting):
     """`--model fake`: answers requests made of token ids, next-sentence questions and prompts."""
 
-    card = ModelCard(
+    card = types.ModelCard(
         "fake",
         "masked and causal",
         f"fake@{VERSION}",
@@ -72,24 +44,24 @@ class Fake(ForTesting):
         "words",
         notes=("A fake model: its numbers mean nothing.",),
     )
-    abilities = Abilities(
-        frozenset(request.kind for request in ANSWERED),
-        frozenset({WORD_MASSES, SET_DISTANCES}),
+    abilities = types.Abilities(
+        frozenset(ANSWERED.split()),
+        frozenset({types.WORD_MASSES, types.SET_DISTANCES}),
         mask="MASK",
     )
 
     def __init__(self, seed: int = 0) -> None:
         del seed  # deterministic
 
-    def encode(self, text: str, second: str | None = None) -> Encoding:
+    def encode(self, text: str, second: str | None = None) -> types.Encoding:
         matches = list(re.finditer(r"\w+|[^\w\s]", text))
         ids = tuple(_checksum(match.group()) & 0xFFFF for match in matches)
         offsets, words = tuple(match.span() for match in matches), tuple(range(len(matches)))
         if second is None:
-            return Encoding(ids, offsets, words)
+            return types.Encoding(ids, offsets, words)
         other = self.encode(second)
         parts = (0,) * len(ids) + (1,) * len(other.ids)
-        return Encoding(
+        return types.Encoding(
             ids + other.ids,
             offsets + other.offsets,
             words + other.words,
@@ -97,45 +69,38 @@ class Fake(ForTesting):
             tuple(map(bool, parts)),
         )
 
-    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+    def answer(self, requests: Mapping[str, types.Request]) -> Iterator[tuple[str, types.Answer]]:
         return ((key, _answer(request)) for key, request in requests.items())
 
 
-def _answer(request: Request) -> Answer:
+def _answer(request: types.Request) -> types.Answer:
     match request:
-        case Generate():
-            return Answer((), _written(request), "stop")
-        case Options():
+        case types.Generate():
+            return types.Answer((), _written(request), "stop")
+        case types.Options():
             return _weighed(request)
-        case SpanVectors(ids, positions):
-            return Answer(tuple({"vector": _vector(ids, at)} for at in positions))
-        case MaskedBlank(ids, _, asked) | NextTokens(ids, asked):
-            return Answer((_blank(sum(token for token in ids if token != HIDDEN), asked),))
-        case Follows(first, second):
-            return Answer(
-                ({"logodds": array("d", [_checksum(f"{first}\n{second}") % 1000 / 100 - 5])},)
-            )
-        case MaskedTokens(ids, steps):
-            row = [
-                _logprob(
-                    ids[at],
-                    (
-                        ids[near]
-                        for near in (at - 1, at + 1)
-                        if 0 <= near < len(ids) and near not in hidden
-                    ),
-                )
-                for hidden, at in steps
-            ]
-        case CausalTokens(ids, start):
+        case types.SpanVectors(ids, positions):
+            return types.Answer(tuple({"vector": _vector(ids, at)} for at in positions))
+        case types.MaskedBlank(ids, _, asked) | types.NextTokens(ids, asked):
+            return types.Answer((_blank(ids, asked),))
+        case types.Follows(first, second):
+            odds = _checksum(f"{first}\n{second}") % 1000 / 100 - 5
+            return types.Answer(({"logodds": array("d", [odds])},))
+        case types.MaskedTokens(ids, steps):
+            row = []
+            for hidden, at in steps:
+                near = {at - 1, at + 1}.intersection(range(len(ids))) - set(hidden)
+                row.append(_logprob(ids[at], (ids[place] for place in near)))
+        case types.CausalTokens(ids, start):
             row = [_logprob(ids[at], ids[max(0, at - 1) : at]) for at in range(start, len(ids))]
         case _:
             raise TypeError(f"fake does not answer {request.kind}")
-    return Answer(({"logprob": array("d", row)},))
+    return types.Answer(({"logprob": array("d", row)},))
 
 
-def _blank(seen: int, asked: Iterable[int]) -> Row:
+def _blank(ids: Iterable[int], asked: Iterable[int]) -> types.Row:
     """A mass of one half for every token, and distances of 0.01 to 0.89."""
+    seen = sum(token for token in ids if token != types.HIDDEN)
     sums = [token + seen for token in asked]
     return {
         "logprob": array("d", [_logprob(total, ()) for total in sums]),
@@ -150,17 +115,16 @@ def _vector(ids: tuple[int, ...], at: int) -> array[float]:
     return array("d", [number % 2001 / 1000 - 1 for number in numbers])
 
 
-def _weighed(request: Options) -> Answer:
+def _weighed(request: types.Options) -> types.Answer:
     asked = f"{request.prompt}{request.messages}"
-    weights = [1 + _checksum(digest_of([asked, option])) % 100 for option in request.options]
+    weights = [1 + _checksum(types.digest_of([asked, option])) % 100 for option in request.options]
     return held([log(0.9 * weight / sum(weights)) for weight in weights])
 
 
-def _written(request: Generate) -> str:
-    """A number for each numbered scale in the prompt, one of its options, or yes or no; repeats
-    differ at a temperature."""
+def _written(request: types.Generate) -> str:
+    """Numbers for numbered scales, an option, or yes or no; repeats differ at a temperature."""
     asked = f"{request.prompt}{request.messages}"
-    drawn = digest_of([asked, request.repeat if request.temperature else 0])
+    drawn = types.digest_of([asked, request.repeat if request.temperature else 0])
     lines = asked.replace("\\n", "\n")
     if scales := SCALES.findall(lines):
         return "\n".join(f"{at}: {_checksum(drawn + at) % 101}" for at in scales)

@@ -6,8 +6,6 @@ A tree is a row of nodes in depth-first order; each node sees itself and its anc
 at its depth.
 """
 
-from __future__ import annotations
-
 import ctypes
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
@@ -28,6 +26,21 @@ Element = TypeVar("Element")
 class SizedText(Sized, Protocol):
     @property
     def segments(self) -> tuple[int, ...]: ...
+
+
+@dataclass
+class Text:
+    """Token ids that go through the model once."""
+
+    ids: tuple[int, ...]
+    segments: tuple[int, ...]
+    asked: dict[Any, Any] = field(default_factory=dict)
+    """Who asks what of it: for likelihoods by position, then by token; for all else by request."""
+    hidden: tuple[int, ...] = ()
+    """Positions that no position sees, in a model that is told so."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
 
 
 AnyText = TypeVar("AnyText", bound=SizedText)

@@ -1,7 +1,5 @@
 """Causal language models: each token given all before it, shared beginnings computed once."""
 
-from __future__ import annotations
-
 import logging
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,15 +24,8 @@ from stereometer.models.local.batches import (
 from stereometer.models.local.checkpoint import Checkpoint
 from stereometer.models.local.forward import token_budget
 from stereometer.models.local.generation import Writer
-from stereometer.models.local.language_model import (
-    LanguageModel,
-    Place,
-    Values,
-    Way,
-    completed,
-    placed,
-)
-from stereometer.models.local.lean.choice import Decoder, decoders_for, head_for
+from stereometer.models.local.language_model import LanguageModel, Place, Values, Way, completed
+from stereometer.models.local.lean.choice import Decoder, decoders_for
 from stereometer.models.local.lean.packed import ROWS
 
 LOG = logging.getLogger("stereometer")
@@ -56,7 +47,6 @@ class Causal(LanguageModel):
     def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
         super().__init__(checkpoint, notes)
         self._must_be_causal()
-        self.head = head_for(self.split)
         self.layouts = [*self._layouts(), self.alone]
         """How texts can be computed together, fastest first; a wrong one is struck off."""
         self.proven = 0
@@ -101,8 +91,7 @@ class Causal(LanguageModel):
     # ---------------------------------------------------------------------------------- layouts
 
     def layout(self, asked: Asked) -> Layout:
-        """The fastest layout that gives the numbers of texts alone, checked again for longer texts
-        than before."""
+        """The fastest that gives the numbers of texts alone, checked again for longer texts."""
         longest = max(len(request.ids) for request in asked.values())
         if longest > self.proven and len(self.layouts) > 1:
             sample = _branching(asked)
@@ -138,30 +127,27 @@ class Causal(LanguageModel):
     @torch.inference_mode()
     def _paths(self, decoder: Decoder, batch: list[CausalText]) -> Values:
         tree = grown(batch)
-        return self._values([tree], decoder(tree, list(tree.asked)))
+        return self.values_at([tree], decoder(tree, list(tree.asked)))
 
     @torch.inference_mode()
     def _trees(self, batch: list[Tree]) -> Values:
         shape = _shape(batch, self.split.dtype)
-        on_device = {name: value.to(self.split.device) for name, value in shape.items()}
-        return self._values(batch, self._states(batch, **on_device))
+        return self.values_at(batch, self._states(batch, **shape))
 
     @torch.inference_mode()
     def _texts(self, batch: list[Tree]) -> Values:
-        return self._values(batch, self._states(batch))
+        return self.values_at(batch, self._states(batch))
 
     def _states(self, batch: Sequence[Tree], **shape: Tensor) -> Tensor:
         """Of the asked nodes."""
         ids = torch.zeros(len(batch), max(map(len, batch)), dtype=torch.long)
         for row, tree in enumerate(batch):
             ids[row, : len(tree)] = torch.tensor(tree.tokens)
-        states = self.split.trunk(input_ids=ids.to(self.split.device), use_cache=False, **shape)
+        inputs = {"input_ids": ids, **shape}
+        on_device = {name: value.to(self.split.device) for name, value in inputs.items()}
+        states = self.split.trunk(**on_device, use_cache=False)
         spots = torch.tensor([(row, node) for row, tree in enumerate(batch) for node in tree.asked])
         return states[spots[:, 0], spots[:, 1]]
-
-    def _values(self, batch: Sequence[Tree], states: Tensor) -> Values:
-        asked = [tokens for tree in batch for tokens in tree.asked.values()]
-        return placed(asked, self.head(states, [list(tokens) for tokens in asked]))
 
 
 def _agrees(layout: Layout, sample: Asked, alone: Mapping[Place, float]) -> bool:

@@ -18,25 +18,7 @@ from typing import Any
 
 from stereometer.core.errors import ModelError
 from stereometer.core.types.names import ModelName, name_of
-from stereometer.models.local.checks import (
-    TOKENIZER_FILES,
-    check_layout,
-    check_tokenizer,
-    check_weights,
-    try_tokenizer,
-    unused_weights,
-)
-from stereometer.models.local.files import (
-    COMMIT,
-    CONFIG,
-    check_depth,
-    check_named_files,
-    check_place,
-    first_line,
-    hub_answers,
-    near,
-    weights_digest,
-)
+from stereometer.models.local import checks, files
 from stereometer.models.local.places import AUTO, BYTES, SPREAD, settled, too_small
 from stereometer.models.local.quantised import Quantisation, check_quantisation, quantisation_of
 
@@ -87,7 +69,7 @@ class Checkpoint:
     @cached_property
     def weights(self) -> str:
         """The digest of the weights."""
-        return weights_digest(self.model)
+        return files.weights_digest(self.model)
 
     def described(self, **changes: Any) -> Checkpoint:
         """Said otherwise of the same weights, whose digest is not taken again."""
@@ -126,7 +108,7 @@ def load(
         raise explained(spec, error) from None
     for part in (found.model, found.next_sentence):
         if part is not None:
-            _place(spec, part, found)
+            _place(spec, part, found.options.device)
             part.eval().requires_grad_(False)
     family = "permuted" if is_permuted(found.model) else found.family
     return replace(found, name=name or name_of(spec), family=family, spec=name or spec)
@@ -150,11 +132,11 @@ def _loaded(
     if not is_gguf:
         if not Path(folder := source).is_dir():
             # The small files of a model on the hub are looked at before they are used.
-            files = [CONFIG, "*.index.json", *TOKENIZER_FILES]
-            folder = snapshot_download(source, allow_patterns=files, **extra)
+            small = [files.CONFIG, "*.index.json", *checks.TOKENIZER_FILES]
+            folder = snapshot_download(source, allow_patterns=small, **extra)
             common["revision"] = Path(folder).name
         check_files(spec, Path(folder), config, options)
-        commit = Path(folder).name if COMMIT.fullmatch(Path(folder).name) else ""
+        commit = Path(folder).name if files.COMMIT.fullmatch(Path(folder).name) else ""
     options = _settled(spec, options, stored, loader, config)
     tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **common)
     if not is_gguf:
@@ -162,9 +144,9 @@ def _loaded(
     common["dtype"] = getattr(torch, options.dtype)
     spread = _laid_out(options, stored)
     model, report = loader.from_pretrained(source, output_loading_info=True, **common, **spread)
-    check_weights(spec, report)
-    unused = unused_weights(spec, report, model)
-    check_tokenizer(spec, tokenizer, model)
+    checks.check_weights(spec, report)
+    unused = checks.unused_weights(spec, report, model)
+    checks.check_tokenizer(spec, tokenizer, model)
     own = None if spread else _with_own_head(source, model, report, common)
     kept = str(stored) if stored else _storage(source, extra)
     return Checkpoint(spec, family, model, tokenizer, options, kept, own, unused, commit=commit)
@@ -199,19 +181,18 @@ def _laid_out(options: LoadingOptions, stored: Quantisation | None) -> dict[str,
 
 def check_files(spec: str, folder: Path, config: Any, options: LoadingOptions) -> None:
     """What files could do to this process, before any of them is loaded."""
-    check_named_files(spec, folder, options.allow_pickle)
-    check_depth(spec, config, folder)
+    files.check_named_files(spec, folder, options.allow_pickle)
+    files.check_depth(spec, config, folder)
     if Path(spec).is_dir() or not options.trust_remote_code:
         _check_has_tokenizer(spec, os.listdir(folder))
     if not options.trust_remote_code:
-        try_tokenizer(spec, folder)
+        checks.try_tokenizer(spec, folder)
 
 
-def _check_has_tokenizer(spec: str, files: Iterable[str]) -> None:
-    """Without its files some kinds are made up, empty, and others are missed in words of their
-    own."""
+def _check_has_tokenizer(spec: str, names: Iterable[str]) -> None:
+    """Without its files transformers makes some kinds up, empty."""
     starts, ends = ("tokeniz", "vocab", "merges", "spiece"), (".model", ".tiktoken")
-    if not any(name.startswith(starts) or name.endswith(ends) for name in files):
+    if not any(name.startswith(starts) or name.endswith(ends) for name in names):
         raise ModelError(
             f"{spec} has no tokenizer. A model cannot read a text without the tokenizer it was "
             "trained with. Add its files, such as tokenizer.json: tokenizer.save_pretrained(...)."
@@ -239,16 +220,13 @@ def _with_own_head(
     return own
 
 
-def _place(spec: str, model: Any, found: Checkpoint) -> None:
-    """Where it is not there already."""
-    device = found.options.device
+def _place(spec: str, model: Any, device: str) -> None:
+    """Moves a model where it is not there already."""
+    layout = getattr(model, "hf_device_map", None)
     if device == SPREAD:
-        check_layout(spec, getattr(model, "hf_device_map", {}))
-    elif not hasattr(model, "hf_device_map"):
-        _move(spec, model, device)
-
-
-def _move(spec: str, model: Any, device: str) -> None:
+        checks.check_layout(spec, layout or {})
+    if device == SPREAD or layout is not None:
+        return
     if device.split(":")[0] == "meta":
         raise ModelError(
             "The device 'meta' cannot be used: it holds no numbers. Nothing can be computed on "
@@ -260,7 +238,7 @@ def _move(spec: str, model: Any, device: str) -> None:
         if "out of memory" in str(error):
             raise too_small(spec, device) from None
         raise ModelError(
-            f"The device '{device}' cannot be used: {first_line(error)}. Name an available "
+            f"The device '{device}' cannot be used: {files.first_line(error)}. Name an available "
             "device, such as cpu."
         ) from None
 
@@ -276,7 +254,7 @@ def quiet() -> None:
 
 
 def source_of(spec: str) -> tuple[str, dict[str, Any]]:
-    check_place(spec)
+    files.check_place(spec)
     path = Path(spec)
     if path.is_file():
         return str(path.parent), {"gguf_file": path.name}
@@ -284,7 +262,7 @@ def source_of(spec: str) -> tuple[str, dict[str, Any]]:
         return str(path), {}
     name = ModelName.parse(spec)
     pinned = {"revision": name.revision} if name.revision else {}
-    return name.path, pinned if hub_answers() else {**pinned, "local_files_only": True}
+    return name.path, pinned if files.hub_answers() else {**pinned, "local_files_only": True}
 
 
 def family_of(config: Any, spec: str) -> tuple[str, Any]:
@@ -330,7 +308,7 @@ def is_permuted(model: Any) -> bool:
 
 
 def explained(spec: str, error: Exception) -> ModelError:
-    text = first_line(error)
+    text = files.first_line(error)
     if "out of memory" in text:
         return too_small(spec, "cuda")
     if "no file named" in text and Path(spec).is_dir() and not any(Path(spec).glob("*.bin")):
@@ -358,8 +336,8 @@ def explained(spec: str, error: Exception) -> ModelError:
     if not Path(spec).exists() and isinstance(error, OSError):
         return ModelError(
             f"{spec} could not be found or fetched: {text}. "
-            f"{near(spec) or 'There may be no such model, or no network.'} Offline, name a local "
-            "folder, a .gguf file or one of the default models (`stereometer list`)."
+            f"{files.near(spec) or 'There may be no such model, or no network.'} Offline, name a "
+            "local folder, a .gguf file or one of the default models (`stereometer list`)."
         )
     return ModelError(
         f"{spec} could not be loaded: {type(error).__name__}: {text}. The files may be damaged or "

@@ -1,8 +1,6 @@
 """What a model's files may do to a process, done in a child that can be ended; and whether what was
 loaded is the model in the files."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -83,7 +81,12 @@ class Child:
             try:
                 line = self.answers.get(timeout=WATCHED)
             except Empty:
-                self._check_memory()
+                # The guard where the system has none: what the child holds is seen from here.
+                held = self._seen("memory_info")
+                if held and held.rss > MEMORY:
+                    raise ChildFailed(
+                        f"it took more than {MEMORY // 1024**2} MB of memory"
+                    ) from None
                 continue
             if line:
                 self.left -= max(0.0, self._worked() - worked)
@@ -102,12 +105,6 @@ class Child:
             return getattr(self.process_seen, what)()
         except import_module("psutil").Error:
             return None
-
-    def _check_memory(self) -> None:
-        """The guard where the system has none: what the child holds is seen from here."""
-        held = self._seen("memory_info")
-        if held and held.rss > MEMORY:
-            raise ChildFailed(f"it took more than {MEMORY // 1024**2} MB of memory")
 
 
 def _environment() -> dict[str, str]:
@@ -150,20 +147,17 @@ def try_tokenizer(spec: str, folder: Path) -> None:
     files = sorted({file for form in (CONFIG, *TOKENIZER_FILES) for file in folder.glob(form)})
     named = digest_of([(file.name, digest_of_file(file)) for file in files if file.is_file()])
     if named not in TRIED:
-        TRIED[named] = _problem(folder)
+        problem = ""
+        try:
+            Child().ask(tokenizer=str(folder))
+        except ChildFailed as failed:
+            problem = str(failed)
+        TRIED[named] = problem
     if problem := TRIED[named]:
         raise ModelError(
             f"{spec} has a tokenizer that cannot be used: {problem}. Its files are damaged, or "
             "made to do harm. Get them from where the model was published."
         )
-
-
-def _problem(folder: Path) -> str:
-    try:
-        Child().ask(tokenizer=str(folder))
-    except ChildFailed as problem:
-        return str(problem)
-    return ""
 
 
 # ---------------------------------------------------------------------------------- what was loaded
@@ -199,11 +193,6 @@ def unused_weights(spec: str, report: Mapping[str, Any], model: Any) -> tuple[st
 def _layer(name: str) -> str:
     """Where the numbered layer of a weight stands in the model; empty for a weight of none."""
     return re.sub(r"\.\d+(?=\.)", ".#", name).rpartition(".#.")[0]
-
-
-def unused_note(names: tuple[str, ...]) -> str:
-    others = f" and {len(names) - 3} others" if names[3:] else ""
-    return f"The file holds weights that the model does not use: {', '.join(names[:3])}{others}."
 
 
 def check_weights(spec: str, report: Mapping[str, Any]) -> None:

@@ -4,8 +4,6 @@ programs, and tokenizer files can be made to take all memory or to end the proce
 One line of JSON is a job, and one line is its answer: `{}`, a `text`, or an `error`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -58,8 +56,7 @@ def _done(job: dict[str, Any], state: dict[str, Any]) -> dict[str, str]:
 
 
 def limit_memory(more: int | None) -> None:
-    """To what the process has and so much more. Where the system has no such limit, the parent
-    watches alone."""
+    """To what the process has and so much more; without such a limit the parent watches alone."""
     statm = Path("/proc/self/statm")
     if more is None or not statm.exists():
         return

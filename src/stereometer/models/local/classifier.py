@@ -157,8 +157,7 @@ class Classifier(TextScores):
         return torch.where(best.values > 0, chosen, 0) if self.several else chosen
 
     def _odds(self, logits: torch.Tensor) -> torch.Tensor:
-        """From the logits, so that no probability saturates; where several labels may hold, each
-        stands by itself."""
+        """From logits, which do not saturate; where several labels may hold, each stands alone."""
         chosen = logits[:, self.negative]
         if self.several:
             return chosen

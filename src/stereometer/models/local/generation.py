@@ -56,8 +56,7 @@ class Draw:
         self._sums: dict[float, NDArray[np.float64]] = {}
 
     def token(self, temperature: float, number: float) -> int:
-        """The likeliest token (the first of equals) at temperature 0, otherwise the one whose share
-        holds the number."""
+        """At temperature 0 the likeliest (the first of equals), else the one holding the number."""
         if temperature == 0:
             return int(self.logits.argmax())
         sums = self._sums.get(temperature)
@@ -168,8 +167,7 @@ class Writer(ReadsPrompts):
         return [list(part) for _, part in groupby(sorted(batch, key=len), len)]
 
     def _can_share(self, batch: Sequence[Prompt]) -> bool:
-        """Whether the longest and the shortest prompt come out as by themselves; longer ones than
-        before show it again."""
+        """Whether the longest and the shortest come out as alone; longer ones show it again."""
         longest = max(map(len, batch))
         self.split.check_steady(max((prompt.ids for prompt in batch), key=len))
         if self.shared and longest > self.proven:

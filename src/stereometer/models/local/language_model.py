@@ -6,7 +6,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -30,9 +29,8 @@ from stereometer.core.types import (
     Row,
     SpanVectors,
 )
-from stereometer.models.local.batches import each, equal_length, packed, segments_of
+from stereometer.models.local.batches import Text, Tree, each, equal_length, packed, segments_of
 from stereometer.models.local.checkpoint import Checkpoint
-from stereometer.models.local.checks import unused_note
 from stereometer.models.local.files import config_digest, own_code, tokenizer_digest
 from stereometer.models.local.forward import (
     OutputLayer,
@@ -42,7 +40,7 @@ from stereometer.models.local.forward import (
     slices,
     token_budget,
 )
-from stereometer.models.local.lean.choice import Trunk
+from stereometer.models.local.lean.choice import Head, Trunk, head_for
 from stereometer.models.local.places import CPU
 from stereometer.models.local.prompts import template_of, thinking_notes, thinking_settings
 from stereometer.models.local.set_distance import set_distances
@@ -63,27 +61,15 @@ LOGIT_SIZE = 16
 """Bytes that a logit takes while it is worked on: it and its log-probability in float64."""
 
 
-@dataclass
-class BlankText:
-    """Token ids that go through the model once, and the requests that ask something of them."""
-
-    ids: tuple[int, ...]
-    segments: tuple[int, ...]
-    asked: dict[str, Any] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
 def texts_of(
     requests: Mapping[str, MaskedBlank | NextTokens | SpanVectors], mask: int = HIDDEN
-) -> list[BlankText]:
+) -> list[Text]:
     """Every distinct text once, masks in their places."""
-    texts: dict[tuple[tuple[int, ...], ...], BlankText] = {}
+    texts: dict[tuple[tuple[int, ...], ...], Text] = {}
     for key, request in requests.items():
         ids = tuple(mask if token == HIDDEN else token for token in request.ids)
         segments = () if isinstance(request, NextTokens) else request.segments
-        texts.setdefault((ids, segments), BlankText(ids, segments)).asked[key] = request
+        texts.setdefault((ids, segments), Text(ids, segments)).asked[key] = request
     return list(texts.values())
 
 
@@ -101,16 +87,12 @@ class Blanks:
     @cached_property
     def classes(self) -> Tensor | None:
         """For each token whether it begins a word, goes on with one, or neither."""
-        return self._classes(False)
+        return word_classes(self.tokens.tokenizer, self.split.vocabulary)
 
     @cached_property
     def written_classes(self) -> Tensor | None:
         """By how tokens are written, special ones too."""
-        return self._classes(True)
-
-    def _classes(self, with_special: bool) -> Tensor | None:
-        classes = word_classes(self.tokens.tokenizer, self.split.vocabulary, with_special)
-        return None if classes is None else torch.from_numpy(classes)
+        return word_classes(self.tokens.tokenizer, self.split.vocabulary, with_special=True)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -121,7 +103,7 @@ class Blanks:
         """What a masked model answers of all this, by kind of request."""
 
         @torch.inference_mode()
-        def run(batch: list[BlankText]) -> Answers:
+        def run(batch: list[Text]) -> Answers:
             spots = [
                 (number, request.position)
                 for number, text in enumerate(batch)
@@ -139,7 +121,7 @@ class Blanks:
     def next_ways(self) -> dict[str, Way]:
         """What a causal model answers of it."""
 
-        def run(batch: list[BlankText], states: Tensor) -> Answers:
+        def run(batch: list[Text], states: Tensor) -> Answers:
             rows = [number for number, text in enumerate(batch) for _ in text.asked]
             return self._answers(batch, states[torch.tensor(rows), -1])
 
@@ -149,11 +131,11 @@ class Blanks:
         """States are to be had where the model comes apart."""
         return {} if self.split.whole else {SpanVectors.kind: self._over_states(_vectors)}
 
-    def _over_states(self, run: Callable[[list[BlankText], Tensor], Answers]) -> Way:
+    def _over_states(self, run: Callable[[list[Text], Tensor], Answers]) -> Way:
         """Answers from the states of all positions of texts of one length."""
 
         @torch.inference_mode()
-        def run_batch(batch: list[BlankText]) -> Answers:
+        def run_batch(batch: list[Text]) -> Answers:
             inputs = self.split.inputs([text.ids for text in batch], segments_of(batch))
             if "use_cache" in self.split.takes:
                 inputs["use_cache"] = False
@@ -165,7 +147,7 @@ class Blanks:
 
         return answer
 
-    def _answers(self, batch: list[BlankText], states: Tensor) -> Answers:
+    def _answers(self, batch: list[Text], states: Tensor) -> Answers:
         """The row of each request from its row of states; logits are made a slice at a time."""
         asked = {key: request for text in batch for key, request in text.asked.items()}
         requests = list(asked.values())
@@ -194,23 +176,20 @@ class Blanks:
     ) -> Iterator[dict[str, array[float]]]:
         """What follows from log-probabilities in float64 alone; rows beyond the requests are not
         read."""
-        scores = scores.cpu()
-        masses = None if self.classes is None else _masses(scores, self.classes)
+        scores, classes = scores.cpu(), self.classes
+        masses = None if classes is None else _masses(scores, classes)
         for at, request in enumerate(requests):
             asked = torch.tensor(request.asked)
             row = {"logprob": array("d", scores[at, asked].tolist())}
-            if masses is not None and self.classes is not None:
-                own = masses[at, self.classes[asked]].tolist()
-                row["logmass"] = array("d", self._by_position(request, scores[at]) or own)
+            if masses is not None and classes is not None:
+                mass = masses[at, classes[asked]]
+                if isinstance(request, MaskedBlank) and request.position_class:
+                    # The class that the request names, for every token alike.
+                    assert self.written_classes is not None
+                    written = _masses(scores[at : at + 1], self.written_classes)[0]
+                    mass = written[NAMED[request.position_class]].expand(len(asked))
+                row["logmass"] = array("d", mass.tolist())
             yield row
-
-    def _by_position(self, request: MaskedBlank | NextTokens, scores: Tensor) -> list[float]:
-        """The log-mass of the class that the request names, for every token alike."""
-        if isinstance(request, NextTokens) or not request.position_class:
-            return []
-        assert self.written_classes is not None
-        masses = _masses(scores[None], self.written_classes)[0]
-        return [float(masses[NAMED[request.position_class]])] * len(request.asked)
 
 
 def _masses(scores: Tensor, classes: Tensor) -> Tensor:
@@ -221,7 +200,7 @@ def _masses(scores: Tensor, classes: Tensor) -> Tensor:
     return masses
 
 
-def _vectors(batch: list[BlankText], states: Tensor) -> Answers:
+def _vectors(batch: list[Text], states: Tensor) -> Answers:
     """The last hidden states of some positions."""
     for text, vectors in zip(batch, states.double().cpu(), strict=True):
         for key, request in text.asked.items():
@@ -260,6 +239,11 @@ class LanguageModel(ABC):
         self.config = config_digest(self.model, checkpoint.tokenizer)
         self.notes = list(notes)
         """What the card says besides what follows from the checkpoint."""
+
+    @cached_property
+    def head(self) -> Head:
+        """From states to log-probabilities."""
+        return head_for(self.split)
 
     @abstractmethod
     def ways(self) -> Mapping[str, Way]:
@@ -301,6 +285,11 @@ class LanguageModel(ABC):
             yield from self.answers[kind](
                 {key: request for key, request in requests.items() if request.kind == kind}
             )
+
+    def values_at(self, batch: Sequence[Text | Tree], states: Tensor) -> Values:
+        """What is asked of some texts, from the states of the asked positions."""
+        asked = [tokens for text in batch for tokens in text.asked.values()]
+        return placed(asked, self.head(states, [list(tokens) for tokens in asked]))
 
     def encode(self, text: str, second: str | None = None) -> Encoding:
         return self.tokens.encode(text, second)
@@ -366,8 +355,9 @@ def _loading_notes(checkpoint: Checkpoint) -> Iterator[str]:
         yield f"Computed in {options.dtype}, not float32."
     if options.device != CPU:
         yield f"Computed on {options.device}."
-    if checkpoint.unused:
-        yield unused_note(checkpoint.unused)
+    if names := checkpoint.unused:
+        others = f" and {len(names) - 3} others" if names[3:] else ""
+        yield f"The file holds weights that the model does not use: {', '.join(names[:3])}{others}."
     if options.allow_pickle:
         yield "Loaded with --allow-pickle."
     if options.trust_remote_code:

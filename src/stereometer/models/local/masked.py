@@ -1,10 +1,7 @@
 """Models that see both sides of a token: masked language models, which are shown a copy of the text
 with positions hidden, and XLNet-like ones, where a token is hidden from every position."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 import torch
@@ -12,46 +9,38 @@ from torch import Tensor
 
 from stereometer.core.errors import ModelError
 from stereometer.core.types import Answer, MaskedTokens
-from stereometer.models.local.batches import each, equal_length, is_shortage, packed, segments_of
+from stereometer.models.local.batches import (
+    Text,
+    each,
+    equal_length,
+    is_shortage,
+    packed,
+    segments_of,
+)
 from stereometer.models.local.checkpoint import Checkpoint
 from stereometer.models.local.forward import ENOUGH_ROWS, token_budget
-from stereometer.models.local.language_model import (
-    LanguageModel,
-    Place,
-    Values,
-    Way,
-    completed,
-    placed,
-)
-from stereometer.models.local.lean.choice import head_for, trunk_for
+from stereometer.models.local.language_model import LanguageModel, Place, Values, Way, completed
+from stereometer.models.local.lean.choice import trunk_for
 
 
-@dataclass
-class Copy:
-    """A text with positions hidden, and who asks which token at which position of it."""
-
-    ids: tuple[int, ...]
-    segments: tuple[int, ...]
-    asked: dict[int, dict[int, list[Place]]] = field(default_factory=dict)
-    """By position, then by token."""
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
-def copies(requests: Mapping[str, MaskedTokens], mask: int) -> list[Copy]:
+def copies(requests: Mapping[str, MaskedTokens], mask: int) -> list[Text]:
     """Every distinct copy once: candidates that differ only where they are hidden share theirs."""
-    by_ids: dict[tuple[tuple[int, ...], ...], Copy] = {}
+    by_ids: dict[tuple[tuple[int, ...], ...], Text] = {}
     for key, request in requests.items():
         for number, (hidden, position) in enumerate(request.steps):
             shown = list(request.ids)
             for at in hidden:
                 shown[at] = mask
             ids, segments = tuple(shown), request.segments
-            asked = by_ids.setdefault((ids, segments), Copy(ids, segments)).asked
+            asked = by_ids.setdefault((ids, segments), Text(ids, segments)).asked
             tokens = asked.setdefault(position, {})
             tokens.setdefault(request.ids[position], []).append((key, number))
     return list(by_ids.values())
+
+
+def spots_of(batch: Sequence[Text]) -> list[tuple[int, int]]:
+    """The text and the position of everything that is asked."""
+    return [(row, position) for row, text in enumerate(batch) for position in text.asked]
 
 
 class Masked(LanguageModel):
@@ -67,7 +56,6 @@ class Masked(LanguageModel):
             )
         self.mask = int(mask)
         self.trunk = trunk_for(self.split)
-        self.head = head_for(self.split)
 
     def ways(self) -> Mapping[str, Way]:
         blanks = self.blanks.masked_ways(self.trunk, self.mask)
@@ -79,45 +67,28 @@ class Masked(LanguageModel):
         return completed(lengths, each(batches, self._batch))
 
     @torch.inference_mode()
-    def _batch(self, batch: list[Copy]) -> Values:
-        spots = [(row, position) for row, copy in enumerate(batch) for position in copy.asked]
-        states = self.trunk([copy.ids for copy in batch], segments_of(batch), spots)
-        asked = [tokens for copy in batch for tokens in copy.asked.values()]
-        return placed(asked, self.head(states, [list(tokens) for tokens in asked]))
+    def _batch(self, batch: list[Text]) -> Values:
+        ids = [text.ids for text in batch]
+        return self.values_at(batch, self.trunk(ids, segments_of(batch), spots_of(batch)))
 
 
 # -------------------------------------------------------------------------------- XLNet-like models
 
 
-@dataclass
-class HiddenView:
-    """A text, what is hidden of it, and the position that is asked."""
-
-    ids: tuple[int, ...]
-    segments: tuple[int, ...]
-    hidden: tuple[int, ...]
-    position: int
-    asked: list[Place] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
-def views(requests: Mapping[str, MaskedTokens]) -> list[HiddenView]:
-    distinct: dict[object, HiddenView] = {}
+def views(requests: Mapping[str, MaskedTokens]) -> list[Text]:
+    """Every distinct text with what is hidden of it and the one position that is asked."""
+    distinct: dict[object, Text] = {}
     for key, request in requests.items():
         for number, (hidden, position) in enumerate(request.steps):
             name = request.ids, request.segments, hidden, position
-            distinct.setdefault(name, HiddenView(*name)).asked.append((key, number))
+            asked = {position: {request.ids[position]: list[Place]()}}
+            view = distinct.setdefault(name, Text(request.ids, request.segments, asked, hidden))
+            view.asked[position][request.ids[position]].append((key, number))
     return list(distinct.values())
 
 
 class Permuted(LanguageModel):
     """A model whose interface has `perm_mask` and `target_mapping`."""
-
-    def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
-        super().__init__(checkpoint, notes)
-        self.head = head_for(self.split)
 
     def ways(self) -> Mapping[str, Way]:
         return {MaskedTokens.kind: self.masked_tokens}
@@ -133,34 +104,30 @@ class Permuted(LanguageModel):
         return completed(lengths, chain(parts, masked))
 
     @torch.inference_mode()
-    def _masked_batch(self, batch: list[Copy]) -> Values:
+    def _masked_batch(self, batch: list[Text]) -> Values:
         """Without a permutation mask: every position sees every other, and itself."""
-        inputs = self.split.inputs([copy.ids for copy in batch], segments_of(batch))
-        states = self.split.trunk(**inputs, use_mems=False)
-        spots = [(row, position) for row, copy in enumerate(batch) for position in copy.asked]
-        rows, positions = (torch.tensor(part) for part in zip(*spots, strict=True))
-        asked = [tokens for copy in batch for tokens in copy.asked.values()]
-        return placed(asked, self.head(states[rows, positions], [list(tokens) for tokens in asked]))
+        inputs = self.split.inputs([text.ids for text in batch], segments_of(batch))
+        rows, positions = torch.tensor(spots_of(batch)).T
+        return self.values_at(batch, self.split.trunk(**inputs, use_mems=False)[rows, positions])
 
     @torch.inference_mode()
-    def _batch(self, batch: list[HiddenView]) -> Values:
-        asked = [{view.ids[view.position]: view.asked} for view in batch]
+    def _batch(self, batch: list[Text]) -> Values:
         try:
             states = self._states([*batch, *batch[-1:] * (ENOUGH_ROWS - len(batch))])[: len(batch)]
         except (MemoryError, RuntimeError) as error:
             if len(batch) > 1 or not is_shortage(error):
                 raise
             states = self._states(batch)
-        return placed(asked, self.head(states, [list(tokens) for tokens in asked]))
+        return self.values_at(batch, states)
 
-    def _states(self, batch: list[HiddenView]) -> Tensor:
+    def _states(self, batch: list[Text]) -> Tensor:
         """At the asked positions, one per text."""
         split, length = self.split, len(batch[0])
         hides = torch.zeros(len(batch), length, length, dtype=split.dtype, device=split.device)
         target = torch.zeros(len(batch), 1, length, dtype=split.dtype, device=split.device)
-        for row, view in enumerate(batch):
-            hides[row, :, list(view.hidden)] = 1
-            target[row, 0, view.position] = 1
+        for row, position in spots_of(batch):
+            hides[row, :, list(batch[row].hidden)] = 1
+            target[row, 0, position] = 1
         inputs = split.inputs([view.ids for view in batch], segments_of(batch), enough=False)
         del inputs["attention_mask"]
         return split.trunk(**inputs, perm_mask=hides, target_mapping=target, use_mems=False)[:, 0]

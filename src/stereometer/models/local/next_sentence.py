@@ -4,8 +4,6 @@ A head is one safetensors file. Its header says what it was trained on and for w
 refused on any others. Scores are log-odds, never probabilities: those saturate.
 """
 
-from __future__ import annotations
-
 import json
 from array import array
 from collections.abc import Iterator, Mapping, Sequence

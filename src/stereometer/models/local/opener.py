@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 
 TORCH = ("torch", "transformers")
+SETTABLE = ("head", "room", "thinking")
+"""Options that a model has which is loaded already."""
 
 
 class CheckpointOpener(Opener):
@@ -49,11 +51,13 @@ class CheckpointOpener(Opener):
     ) -> LanguageModel:
         name = ModelName.parse(spec).checked()
         if name.mitigation is not None:
-            return self._with_wrapper(str(name.base), name.mitigation, options)
+            base: Any = self.open(str(name.base), replace(options, head=""))
+            wrapped = catalog.wrapper(name.mitigation).wrap(base, name.mitigation)
+            return _with_head_asked_for(wrapped, options)
         default = DEFAULT_MODELS.get(spec)
         if default is None:
             return self._plain(spec, options)
-        return backend_for(default.load(options), default.notes, default.head)
+        return backend_for(default.load(options), (default.note,), default.head)
 
     def _plain(self, spec: str, options: LoadingOptions) -> LanguageModel:
         """A folder may have been written with a wrapper in its weights."""
@@ -63,11 +67,6 @@ class CheckpointOpener(Opener):
         backend: Any = backend_for(load(spec, replace(options, head="")))
         for wrapper in within:
             backend = wrapper.describe(backend, Path(spec))
-        return _with_head_asked_for(backend, options)
-
-    def _with_wrapper(self, base: str, path: Path, options: LoadingOptions) -> LanguageModel:
-        """A head that is asked for must have been trained on the wrapped model."""
-        backend: Any = catalog.wrapper(path).wrap(self.open(base, replace(options, head="")), path)
         return _with_head_asked_for(backend, options)
 
     def fingerprint(self, spec: str, options: LoadingOptions) -> str | None:
@@ -99,14 +98,32 @@ class CheckpointOpener(Opener):
     def revisions(self, name: str) -> list[str]:
         return revisions(name)
 
-    def held(
-        self, loaded: object, options: Mapping[str, Any]
-    ) -> AbstractContextManager[LanguageModel]:
-        return held(loaded, options)
+    @contextmanager
+    def held(self, loaded: object, options: Mapping[str, Any]) -> Iterator[LanguageModel]:
+        model, tokenizer = _parts(loaded)
+        for name, value in options.items():
+            if value and name not in SETTABLE:
+                raise UsageError(
+                    f"{name}= is for models that stereometer loads. This one is loaded already. "
+                    "Leave it out, or change the model before you pass it."
+                )
+        modes = [(module, module.training) for module in model.modules()]
+        trained = [(weights, weights.requires_grad) for weights in model.parameters()]
+        model.eval()
+        model.requires_grad_(False)
+        try:
+            own = {name: options[name] for name in SETTABLE if options.get(name) is not None}
+            yield _backend(model, tokenizer, own)
+        finally:
+            for module, mode in modes:
+                module.training = mode
+            for weights, mode in trained:
+                weights.requires_grad_(mode)
 
 
 def _with_head_asked_for(backend: LanguageModel, options: LoadingOptions) -> LanguageModel:
-    """Only where it can read other states than the base's."""
+    """A head must have been trained on the wrapped model, and only where it can read other states
+    than the base's."""
     how = replace(backend.checkpoint.options, head=options.head)
     backend.checkpoint = backend.checkpoint.described(options=how)
     if options.head and not backend.own_states:
@@ -192,28 +209,6 @@ def _add_head(backend: LanguageModel, shipped: Path | None) -> None:
 
 # ------------------------------------------------------------------- models that are loaded already
 
-SETTABLE = ("head", "room", "thinking")
-"""Options that a model has which is loaded already."""
-
-
-@contextmanager
-def held(loaded: object, options: Mapping[str, Any] | None = None) -> Iterator[LanguageModel]:
-    """The model ready to be asked; afterwards it is in the mode in which it was."""
-    model, tokenizer = _parts(loaded)
-    _check_options(options or {})
-    modes = [(module, module.training) for module in model.modules()]
-    trained = [(weights, weights.requires_grad) for weights in model.parameters()]
-    model.eval()
-    model.requires_grad_(False)
-    try:
-        own = {name: value for name, value in (options or {}).items() if name in SETTABLE}
-        yield _backend(model, tokenizer, {name: of for name, of in own.items() if of is not None})
-    finally:
-        for module, mode in modes:
-            module.training = mode
-        for weights, mode in trained:
-            weights.requires_grad_(mode)
-
 
 def _parts(loaded: object) -> tuple[Any, Any]:
     """The model and its tokenizer; anything else is a mistake of the caller."""
@@ -248,15 +243,6 @@ def _described(value: object) -> str:
     if isinstance(value, tuple):
         return f"a tuple ({', '.join(type(part).__name__ for part in value)})"
     return f"a value of type {type(value).__name__}"
-
-
-def _check_options(options: Mapping[str, Any]) -> None:
-    for name, value in options.items():
-        if value and name not in SETTABLE:
-            raise UsageError(
-                f"{name}= is for models that stereometer loads. This one is loaded already. "
-                "Leave it out, or change the model before you pass it."
-            )
 
 
 def _backend(model: Any, tokenizer: Any, own: Mapping[str, Any]) -> LanguageModel:

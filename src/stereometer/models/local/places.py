@@ -94,8 +94,7 @@ def _allowed(options: LoadingOptions) -> list[Gpu]:
 
 
 def settled(options: LoadingOptions, name: str, size: Callable[[str], int]) -> LoadingOptions:
-    """The options with what `auto` stands for, for a model whose weights have a size in bytes by
-    precision."""
+    """With what `auto` stands for, for a model whose weights have a size in bytes by precision."""
     if AUTO not in _asked(options):
         return options
     allowed = _allowed(options)

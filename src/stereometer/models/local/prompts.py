@@ -1,7 +1,5 @@
 """Prompts as a model reads them, by its tokenizer or its chat template, and tokens as text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -65,8 +63,7 @@ class ReadsPrompts:
 
     @cached_property
     def _render(self) -> Callable[[list[dict[str, str]]], str]:
-        """The template runs in a process of its own; code of transformers that needs no template
-        runs here."""
+        """A template runs in a process of its own; code of transformers without one runs here."""
         from transformers import PreTrainedTokenizerBase
 
         tokenizer = self.tokens.tokenizer

@@ -1,7 +1,4 @@
-"""Checkpoints whose weights are stored in a few bits each: by what they are read, and in which
-precision they compute."""
-
-from __future__ import annotations
+"""Checkpoints whose weights have a few bits each: what reads them, and how they compute."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,12 +46,9 @@ def check_quantisation(spec: str, found: Quantisation | None) -> None:
     needed = PACKAGES.get(found.method, ()) if found else ()
     missing = [name for name in needed if find_spec(name) is None]
     if found and missing:
+        are, them = ("are", "them") if missing[1:] else ("is", "it")
         raise ModelError(
-            f"{spec} is quantised ({found}), and {' and '.join(missing)} are not installed. "
-            "Without them its weights cannot be read. "
-            f"`pip install {' '.join(missing)}`, or name the model it was made of."
-            if missing[1:]
-            else f"{spec} is quantised ({found}), and {missing[0]} is not installed. Without it "
-            f"its weights cannot be read. `pip install {missing[0]}`, or name the model it was "
-            "made of."
+            f"{spec} is quantised ({found}), and {' and '.join(missing)} {are} not installed. "
+            f"Without {them} its weights cannot be read. `pip install {' '.join(missing)}`, or "
+            "name the model it was made of."
         )

@@ -1,7 +1,5 @@
 """Two sentences read together, and a model's states of them: what a next-sentence head sees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -137,8 +135,7 @@ class Features:
 
     @cached_property
     def _block(self) -> Any:
-        """The layer itself, where its output is what the model names so: the layers above it need
-        not be computed."""
+        """The layer, where its output is what the model names so: those above are not computed."""
         count = int(self._trunk.config.num_hidden_layers)
         for part in self._trunk.modules():
             if isinstance(part, nn.ModuleList) and len(part) == count:

@@ -9,8 +9,6 @@ One sorted row of logits serves every token asked: the number of logits above ta
 bisection for each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Everything is asked of the tokenizer itself; nothing depends on a model's name.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,8 +10,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import torch
+from torch import Tensor
 
 from stereometer.core.types import Encoding, Skip
 
@@ -203,9 +201,7 @@ INITIAL, INSIDE, NEITHER = 0, 1, 2
 NAMED = {"initial": INITIAL, "inside": INSIDE}
 
 
-def word_classes(
-    tokenizer: Any, vocabulary: int, with_special: bool = False
-) -> NDArray[np.int64] | None:
+def word_classes(tokenizer: Any, vocabulary: int, with_special: bool = False) -> Tensor | None:
     """The class of each token; None where words are not marked.
 
     WordPiece marks what goes on with a word, other vocabularies what comes after a space. Special
@@ -216,7 +212,7 @@ def word_classes(
     space = next(_spaces(parts), "") if not inside else ""
     if not inside and not space:
         return None
-    classes = np.full(vocabulary, NEITHER, dtype=np.int64)
+    classes = [NEITHER] * vocabulary
     left: set[int] = set()
     if not with_special:
         added = tokenizer.added_tokens_decoder.items()
@@ -225,7 +221,7 @@ def word_classes(
         if number < vocabulary and number not in left:
             goes_on = token.startswith(inside) if inside else not token.startswith(space)
             classes[number] = INSIDE if goes_on else INITIAL
-    return classes
+    return torch.tensor(classes)
 
 
 def _spaces(value: Any) -> Iterator[str]:

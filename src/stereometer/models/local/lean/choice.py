@@ -1,7 +1,5 @@
 """The fastest trunk and head that a model's structure allows, if they agree with the model."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

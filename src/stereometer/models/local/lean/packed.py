@@ -6,8 +6,6 @@ every text's queries, keys and values from the row and hands texts of one length
 that the model had before.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -86,8 +84,7 @@ class Paths:
 
 
 def paths_of(tree: Tree) -> list[Paths]:
-    """The texts of a tree by length, filled up to whole steps; a shared node asks only in the text
-    that brought it."""
+    """The texts of a tree, filled up to steps; a shared node asks in the text it came with."""
     by_size = groupby(sorted(tree.lines, key=_size), _size)
     return [_paths(*size, list(lines)) for size, lines in by_size]
 

@@ -1,7 +1,5 @@
 """A twin of a model's trunk that reads texts packed into one row: its weights are the model's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import deepcopy
@@ -13,18 +11,7 @@ from torch import Tensor
 
 from stereometer.models.local.batches import Tree, grouped
 from stereometer.models.local.forward import ENOUGH_ROWS, SplitModel, Texts, noting_calls
-from stereometer.models.local.lean.packed import (
-    NAME,
-    ROWS,
-    Packing,
-    Paths,
-    StopAfterKeys,
-    current,
-    packing,
-    paths_alone,
-    paths_of,
-    register,
-)
+from stereometer.models.local.lean import packed
 from stereometer.models.local.lean.written_out import Spots
 
 BEFORE = ("sdpa", "eager")
@@ -43,7 +30,7 @@ class Twin:
     """The trunk's own layers over a row of tokens, with attention by text."""
 
     def __init__(self, split: SplitModel) -> None:
-        register()
+        packed.register()
         self.before = str(split.inner.config._attn_implementation)
         if self.before not in BEFORE or "position_ids" not in split.takes:
             raise TypeError(f"attention by {self.before} cannot be packed")
@@ -72,13 +59,12 @@ class Twin:
 
     @torch.inference_mode()
     def _takes_fewer_rows(self) -> bool:
-        """Whether what comes after the last layer minds that rows are missing: some trunks restore
-        the shape of their input."""
+        """Whether rows may lack after the last layer: some trunks restore their input's shape."""
         tokens = [1] * (2 * ENOUGH_ROWS)
         asked = torch.arange(ENOUGH_ROWS)
         try:
             states = self._states(
-                paths_alone([tokens]), asked, tokens, list(range(len(tokens))), segments=None
+                packed.paths_alone([tokens]), asked, tokens, list(range(len(tokens))), segments=None
             )
         except RuntimeError:
             return False
@@ -87,14 +73,14 @@ class Twin:
     def tree(self, tree: Tree, asked: Sequence[int]) -> Tensor:
         """States at the asked nodes of a tree."""
         return self._states(
-            paths_of(tree), torch.tensor(asked), tree.tokens, tree.depths, segments=None
+            packed.paths_of(tree), torch.tensor(asked), tree.tokens, tree.depths, segments=None
         )
 
     def texts(self, ids: Texts, segments: Texts | None, spots: Spots) -> Tensor:
         """States at the asked places of some texts, as many at a time as stay in the cache."""
         parts = grouped(
             range(len(ids)),
-            lambda group, text: sum(len(ids[number]) for number in (*group, text)) > ROWS,
+            lambda group, text: sum(len(ids[number]) for number in (*group, text)) > packed.ROWS,
         )
         return torch.cat([self._part(ids, segments, spots, part) for part in parts])
 
@@ -108,7 +94,7 @@ class Twin:
             return torch.empty(0)
         kinds = None if segments is None else [segments[number] for number in numbers]
         return self._states(
-            paths_alone(chosen),
+            packed.paths_alone(chosen),
             torch.tensor(asked),
             list(chain.from_iterable(chosen)),
             list(chain.from_iterable(range(len(text)) for text in chosen)),
@@ -117,7 +103,7 @@ class Twin:
 
     def _states(
         self,
-        paths: Sequence[Paths],
+        paths: Sequence[packed.Paths],
         asked: Tensor,
         tokens: list[int],
         positions: list[int],
@@ -136,7 +122,7 @@ class Twin:
             inputs["token_type_ids"] = torch.tensor([segments + filler])
         if "use_cache" in self.takes:
             inputs["use_cache"] = False  # type: ignore[assignment]
-        with packing(Packing(paths, self.before, asked)):
+        with packed.packing(packed.Packing(paths, self.before, asked)):
             states: Tensor = self.trunk(**inputs)[0][0]
         at_asked = states if self.last is not None else states.index_select(0, asked)
         return at_asked[:count]
@@ -152,11 +138,11 @@ class _AtAsked:
         self.forward = forward
 
     def __call__(self, states: Tensor, *others: Any, **named: Any) -> Any:
-        now, rows = current(), states.shape[1]
+        now, rows = packed.current(), states.shape[1]
         if len(now.asked) > MOST * rows:
             return _asked(self.forward(states, *others, **named), now.asked, rows)
         now.keeps = True
-        with suppress(StopAfterKeys):
+        with suppress(packed.StopAfterKeys):
             self.forward(states, *others, **named)
         now.keeps = False
         return self.forward(
@@ -181,7 +167,7 @@ def _shared(trunk: Any) -> Any:
     twin = deepcopy(trunk, {id(tensor): tensor for tensor in tensors})
     for part in twin.modules():
         if hasattr(part, "config"):
-            part.config._attn_implementation_internal = NAME
+            part.config._attn_implementation_internal = packed.NAME
     return twin
 
 

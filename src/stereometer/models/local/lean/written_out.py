@@ -1,8 +1,6 @@
 """Lean trunks, written out: for BERT's build (BERT, RoBERTa, XLM-R, ELECTRA ...), and for GPT-2's
 over texts that share the nodes of a trie."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from math import ceil, pi, sqrt
@@ -248,8 +246,7 @@ DECODER_LAYER = "ln_1 attn.c_attn attn.c_proj ln_2 mlp.c_fc mlp.c_proj mlp.act"
 
 
 def is_pre_norm_decoder(trunk: Any) -> bool:
-    """Embeddings of words and positions, then layers that normalise before attention, with one
-    matrix for all three projections."""
+    """Embeddings of words and positions; norms before attention, whose projections are one."""
     try:
         return has_parts(trunk.h, DECODER_LAYER) and all(
             hasattr(trunk, name) for name in ("wte", "wpe", "ln_f")
