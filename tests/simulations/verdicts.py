@@ -25,7 +25,7 @@ from stereometer.kinds.traits.abc import survey
 from stereometer.kinds.traits.align.agreement import RatedCells
 from stereometer.kinds.traits.align.estimates import OVER_BOTH, _tau
 from stereometer.kinds.traits.survey.method import ModelSurvey, SurveyOptions
-from stereometer.report.pooled import partly_pooled
+from stereometer.report.tables import partly_pooled
 from stereometer.report.trend import trend_of
 from stereometer.wings.relations.relate import family_means
 from tests.builders.sure import sure

@@ -1,7 +1,5 @@
 """The report: stored runs as one HTML file; what a browser could not hold is in files beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +8,7 @@ from stereometer.core.files import replacing
 from stereometer.core.runs.store import HOME, RESULT, RUN, SCORES
 from stereometer.core.runs.stored import Stored
 from stereometer.core.types import Result
-from stereometer.report.attachments import write_beside
+from stereometer.report.items import write_beside
 from stereometer.report.load import groups_of
 from stereometer.report.page import page
 from stereometer.report.system_facts import read_facts, shipped_facts

@@ -1,7 +1,5 @@
 """Stored runs into groups, each loaded once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -32,37 +30,24 @@ def groups_of(
 
 def grouped(given: Iterable[Run], facts: Mapping[str, Facts]) -> list[tuple[Section, Group]]:
     """Runs of one kind, benchmark, measure, variant and data together, in the order given."""
-    runs: dict[tuple[object, ...], list[Run]] = {}
-    every = list(given)
-    within = {digest for run in every for digest in section_for(run.result).within(run)}
-    for run in every:
-        result = run.result
-        if result.scores_digest in within:
-            continue
-        key = (result.kind, *section_for(result).alike(result))
-        runs.setdefault(key, []).append(run)
-    sections = [section_for(alike[0].result) for alike in runs.values()]
-    labelled = [
-        list(_labelled(section.ordered(alike), section))
-        for section, alike in zip(sections, runs.values(), strict=True)
-    ]
-    order = list(dict.fromkeys(label for group in labelled for label, _, _ in group))
+    every = [(run, section_for(run.result)) for run in given]
+    within = {digest for run, section in every for digest in section.within(run)}
+    runs: dict[tuple[object, ...], tuple[Section, list[Run]]] = {}
+    for run, section in every:
+        if run.result.scores_digest not in within:
+            key = (run.result.kind, *section.alike(run.result))
+            runs.setdefault(key, (section, []))[1].append(run)
+    marks: dict[str, int] = {}
     return [
-        (
-            section,
-            Group(
-                f"s{number}",
-                tuple(System(label, order.index(label), run, name) for label, name, run in group),
-                facts,
-            ),
-        )
-        for number, (section, group) in enumerate(zip(sections, labelled, strict=True), 1)
+        (section, Group(f"s{number}", tuple(_systems(section, alike, marks)), facts))
+        for number, (section, alike) in enumerate(runs.values(), 1)
     ]
 
 
-def _labelled(runs: Sequence[Run], section: Section) -> Iterator[tuple[str, str, Run]]:
-    """The model's name, and what the section adds; with the run's folder, and then a number,
-    where that is not enough to distinguish two."""
+def _systems(section: Section, alike: Sequence[Run], marks: dict[str, int]) -> Iterator[System]:
+    """Under the model's name, and what the section adds; with the run's folder, and then a number,
+    where that is not enough to distinguish two. The same label has the same mark everywhere."""
+    runs = section.ordered(alike)
     labels = [f"{run.result.model}{section.added(run.result)}" for run in runs]
     counts, seen = Counter(labels), Counter[str]()
     folders = Counter(zip(labels, (run.folder.name for run in runs), strict=True))
@@ -73,4 +58,5 @@ def _labelled(runs: Sequence[Run], section: Section) -> Iterator[tuple[str, str,
         unique = label if counts[label] == 1 else f"{label} ({place})"
         seen[unique] += 1
         unique = unique if seen[unique] == 1 else f"{unique} {seen[unique]}"
-        yield unique, unique.replace(section.added(run.result), "", 1), run
+        name = unique.replace(section.added(run.result), "", 1)
+        yield System(unique, marks.setdefault(unique, len(marks)), run, name)

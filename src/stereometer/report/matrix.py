@@ -1,14 +1,12 @@
 """The first screen: systems by what was measured, each cell with value, interval and verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from stereometer.core.show import numbers
 from stereometer.core.show.figure import Fill, fill_of
-from stereometer.core.types import Estimate, Result
+from stereometer.core.types import Estimate
 from stereometer.report.systems import Group, System
 
 
@@ -109,6 +107,7 @@ class Matrix:
         found = [n for n, at in enumerate(self.notes.values(), 1) if (name, column) in at]
         return ", ".join(map(str, found))
 
-    def of(self, result: Result) -> list[int]:
-        """The numbers of all notes on a run."""
-        return [n for n, note in enumerate(self.notes, 1) if note in result.notes]
+    def of(self, group: Group, system: int) -> list[int]:
+        """The numbers of all notes on a system of a group."""
+        said = next(each.result.notes for each in group.systems if each.number == system)
+        return [n for n, note in enumerate(self.notes, 1) if note in said]

@@ -1,7 +1,5 @@
 """How it was measured, what it does not mean, and what to cite."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -60,12 +58,6 @@ def of_systems(systems: Iterable[System]) -> list[MethodFact]:
     found = [(term, [(row.name, ask(row)) for row in systems]) for term, ask in MODEL]
     known = [(term, [pair for pair in dict.fromkeys(rows) if pair[1]]) for term, rows in found]
     return [MethodFact(term, tuple(values)) for term, values in known if values]
-
-
-def in_every(lists: Sequence[Sequence[MethodFact]]) -> list[MethodFact]:
-    """The facts that all sections share."""
-    first, *others = lists
-    return [fact for fact in first if all(fact in other for other in others)]
 
 
 def _words(value: Any) -> str:

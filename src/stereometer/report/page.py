@@ -1,14 +1,13 @@
 """The page: groups of runs put into the template, with everything it needs inside the file."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -18,12 +17,10 @@ from markupsafe import Markup, escape
 from stereometer.core import catalog
 from stereometer.core.show import numbers
 from stereometer.core.show.figure import FILLS, Figure
-from stereometer.core.show.view import Verdict, View
-from stereometer.core.types import Result
+from stereometer.core.show.view import View
 from stereometer.report import method
-from stereometer.report.across import by_chance
-from stereometer.report.attachments import Beside, ShownNames
 from stereometer.report.charts.frame import CONFIG
+from stereometer.report.items import Beside
 from stereometer.report.matrix import Matrix
 from stereometer.report.sections.section import MoreFigures, Section
 from stereometer.report.systems import Group, look
@@ -45,74 +42,66 @@ def asset(name: str) -> str:
     return resources.files("stereometer.report").joinpath(*name.split("/")).read_text("utf-8")
 
 
+FEW, LONGEST = 3, 150
+"""Systems that a name of a file names, and its most characters."""
+
+
+@dataclass(frozen=True)
+class ShownNames:
+    """Names of files; gives none twice."""
+
+    given: Counter[str] = field(default_factory=Counter)
+
+    def new(self, group: Group, *shown: str) -> str:
+        systems = list(dict.fromkeys(system.name for system in group.systems))
+        whose = systems if len(systems) <= FEW else [f"{len(systems)} systems"]
+        limit = group.first.settings.get("limit")
+        part = [f"limit {limit}"] if limit else []
+        words = " ".join((group.first.benchmark, *part, *group.how, *whose, *shown))
+        name = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:LONGEST]
+        self.given[name] += 1
+        return name if self.given[name] == 1 else f"{name}-{self.given[name]}"
+
+    def named(self, group: Group, figure: Figure) -> Figure:
+        """With a file for each of its charts."""
+        charts = (
+            replace(chart, file=self.new(group, figure.title, chart.name))
+            for chart in figure.charts
+        )
+        return replace(figure, charts=tuple(charts))
+
+
 @dataclass(frozen=True)
 class PageSection:
-    """A view as the template takes it, with what only a page has: the browser of items, figures of
-    the first screen, and files beside the page."""
+    """A section with all that is drawn of it."""
 
     section: Section
     group: Group
-    beside: Beside | None = None
-    """The files that hold what the page leaves out."""
-    names: ShownNames = field(default_factory=ShownNames)
-
-    @cached_property
-    def view(self) -> View:
-        shown, count = len(self.group.shown.systems), len(self.group.systems)
-        cut = (
-            f"Verdicts, pictures and items are of the first {shown} of "
-            f"{numbers.count(count, 'system')}; the table has all of them. Name fewer runs to see "
-            "others, or look into the files beside this page."
-        )
-        more = figures_for(self.group.first.kind)
-        return self.section.view(self.group, more, cut if shown < count else "")
-
-    @cached_property
-    def _named(self) -> tuple[tuple[Figure, ...], ...]:
-        """Figures of the first screen, then the section's own, with names of files."""
-        first = (each for each in self.section.at_a_glance(self.group.shown) if each.charts)
-        return tuple(
-            tuple(self.names.named(self.group, figure) for figure in each)
-            for each in (first, self.view.figures)
-        )
-
-    @property
-    def glance(self) -> tuple[Figure, ...]:
-        return self._named[0]
-
-    @property
-    def figures(self) -> tuple[Figure, ...]:
-        return self._named[1]
-
-    @cached_property
-    def items(self) -> Mapping[str, Any] | None:
-        return self.section.items(self.group.shown)
-
-    def run(self, verdict: Verdict) -> Result:
-        """What a verdict is about."""
-        systems = self.group.systems
-        return next(each.result for each in systems if each.number == verdict.system)
-
-    @property
-    def id(self) -> str:
-        return self.group.id
-
-    @property
-    def title(self) -> str:
-        return self.view.title
-
-    @property
-    def subtitle(self) -> str:
-        return self.view.about[0]
-
-    @cached_property
-    def facts(self) -> list[method.MethodFact]:
-        return method.facts(self.group.shown)
+    view: View
+    glance: tuple[Figure, ...]
+    """Of the first screen."""
+    figures: tuple[Figure, ...]
 
 
-def at_a_glance(views: Sequence[PageSection]) -> Figure | None:
+def page_section(section: Section, group: Group, names: ShownNames) -> PageSection:
+    """Its figures have names of files."""
+    shown, count = len(group.shown.systems), len(group.systems)
+    cut = (
+        f"Verdicts, pictures and items are of the first {shown} of "
+        f"{numbers.count(count, 'system')}; the table has all of them. Name fewer runs to see "
+        "others, or look into the files beside this page."
+    )
+    view = section.view(group, figures_for(group.first.kind), cut if shown < count else "")
+    first = [figure for figure in section.at_a_glance(group.shown) if figure.charts]
+    glance, figures = (
+        tuple(names.named(group, figure) for figure in each) for each in (first, view.figures)
+    )
+    return PageSection(section, group, view, glance, figures)
+
+
+def at_a_glance(sections: Sequence[PageSection]) -> Figure | None:
     """The figures of the first screen as one: what they have in common is said once."""
-    shown = [(view, figure) for view in views for figure in view.glance]
+    shown = [(each.view, figure) for each in sections for figure in each.glance]
     if not shown:
         return None
     leads = [figure.lead for _, figure in shown]
@@ -120,7 +109,7 @@ def at_a_glance(views: Sequence[PageSection]) -> Figure | None:
     own = [f"{v.title}: {line}" for v, f in shown for line in f.lead if line not in common]
     titles = [view.title for view, _ in shown]
     charts = [
-        replace(chart, name=view.title + f", {view.subtitle}" * (titles.count(view.title) > 1))
+        replace(chart, name=view.title + f", {view.about[0]}" * (titles.count(view.title) > 1))
         for view, figure in shown
         for chart in figure.charts
     ]
@@ -132,6 +121,31 @@ def at_a_glance(views: Sequence[PageSection]) -> Figure | None:
     ]
     title, lead = shown[0][1].title, (*common, *own)
     return Figure("glance", title, lead, tuple(charts), tuple(tables), legend=tuple(legend))
+
+
+def by_chance(groups: Sequence[Group]) -> str:
+    """How many false claims to expect among the verdicts of several systems; empty for one. No
+    stored verdict knows of other rows than those of its own system."""
+    runs = {id(system.result): system for group in groups for system in group.systems}
+    if len({system.name for system in runs.values()}) < 2:
+        return ""
+    rows = [
+        (at, row)
+        for at, system in runs.items()
+        for row in system.result.estimates
+        if row.p_adjusted is not None
+    ]
+    if not rows:
+        return ""
+    families = {(at, row.name, row.correction, bool(row.slice)) for at, row in rows}
+    beyond = sum(bool(row.beyond_noise) for _, row in rows)
+    error = 1 - groups[0].settings.level
+    return (
+        f"{numbers.count(len(rows), 'row')} of {numbers.count(len(runs), 'run')} were tested, in "
+        f"{numbers.count(len(families), 'family', 'families')}; {beyond:,} are beyond noise. By "
+        f"chance alone, expect up to {numbers.number(error * len(families))} families to claim "
+        "something: verdicts are not corrected over systems."
+    )
 
 
 def boxes_of(figures: Iterable[Figure]) -> dict[str, list[Any]]:
@@ -199,30 +213,33 @@ def inlined(module: str) -> str:
     return f"(() => {{\n{body}\n}})();"
 
 
-def page(shown: Sequence[tuple[Section, Group]], beside: Mapping[str, Beside] | None = None) -> str:
-    files = beside or {}
+def page(shown: Sequence[tuple[Section, Group]], beside: Mapping[str, Beside]) -> str:
     names = ShownNames()
-    views = [PageSection(section, group, files.get(group.id), names) for section, group in shown]
-    scripts = [libraries(), script(*map(asset, OWN_SCRIPTS))]
-    first = at_a_glance(views)
-    figures = [*([first] if first else []), *(f for view in views for f in view.figures)]
+    sections = [page_section(section, group, names) for section, group in shown]
+    first = at_a_glance(sections)
+    figures = [*([first] if first else []), *(f for each in sections for f in each.figures)]
     groups = [group for _, group in shown]
-    template = environment().get_template("report.html.j2")
-    html = template.render(
-        title=title(shown),
-        sections=views,
-        matrix=Matrix([row for section, group in shown for row in section.columns(group)]),
-        by_chance=by_chance(groups),
-        first=first,
-        fills=FILLS,
-        shared=method.in_every([view.facts for view in views]),
-        systems=method.of_systems([system for group in groups for system in group.systems]),
-        listed=lambda key: method.listed(groups, key),
-        general=method.GENERAL,
-        citations=method.citations(shown),
-        style=Markup(asset("assets/report.css")),
-        scripts=scripts,
-        data=safe_json({"config": CONFIG, "charts": boxes_of(figures)}),
+    facts = [method.facts(group.shown) for group in groups]
+    html = (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            title=title(shown),
+            sections=list(zip(sections, facts, strict=True)),
+            beside=beside,
+            matrix=Matrix([row for section, group in shown for row in section.columns(group)]),
+            by_chance=by_chance(groups),
+            first=first,
+            fills=FILLS,
+            shared=[fact for fact in facts[0] if all(fact in other for other in facts)],
+            systems=method.of_systems([system for group in groups for system in group.systems]),
+            listed=lambda key: method.listed(groups, key),
+            general=method.GENERAL,
+            citations=method.citations(shown),
+            style=Markup(asset("assets/report.css")),
+            scripts=[libraries(), script(*map(asset, OWN_SCRIPTS))],
+            data=safe_json({"config": CONFIG, "charts": boxes_of(figures)}),
+        )
     )
     # A lone surrogate, which JSON can carry and UTF-8 cannot, must not cost the whole report.
     return html.encode("utf-8", "replace").decode()
@@ -230,8 +247,7 @@ def page(shown: Sequence[tuple[Section, Group]], beside: Mapping[str, Beside] | 
 
 @cache
 def environment(*packages: str) -> Environment:
-    """Templates of the report, and of packages whose pages use its parts; compiled once for all
-    pages."""
+    """Templates of the report, and of packages whose pages use its parts; compiled once."""
     environment = Environment(
         loader=ChoiceLoader([*map(PackageLoader, packages), PackageLoader("stereometer.report")]),
         autoescape=True,

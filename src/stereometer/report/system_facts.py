@@ -1,12 +1,8 @@
 """What is known of systems besides their scores: sizes, and which belong together."""
 
-from __future__ import annotations
-
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from stereometer.core.errors import UsageError
@@ -28,19 +24,12 @@ class Facts:
 
 @cache
 def shipped_facts() -> Mapping[str, Facts]:
-    """`system_facts.csv`: the systems of the StereoSet paper."""
-    text = resources.files("stereometer.report").joinpath("system_facts.csv").read_text("utf-8")
-    return {
-        row["system"]: Facts(
-            float(row["parameters"]), float(row["corpus_gb"]), row["source"], row["family"]
-        )
-        for row in csv.DictReader(text.splitlines())
-    }
+    """The systems of the StereoSet paper."""
+    return read_facts(Path(__file__).with_name("system_facts.csv"))
 
 
 def read_facts(path: Path) -> dict[str, Facts]:
-    """A table with `system` and any of `parameters`, `corpus_gb` and `family`; empty where not
-    known."""
+    """A table with `system` and any of `parameters`, `corpus_gb` and `family`, blank if unknown."""
     facts = {}
     for line, row in read_table(path, ["system"]):
         sizes = {name: _size(row.get(name, ""), f"{path}, line {line}: {name}") for name in SIZES}

@@ -13,7 +13,6 @@ from stereometer.core.shapes.shape import Shape
 from stereometer.core.show.figure import FILLS, Key
 from stereometer.core.show.table import Cell
 from stereometer.core.types import Estimate, Result, Score, Settings, Slice
-from stereometer.report.audited import Audited, load_audit
 from stereometer.report.system_facts import Facts
 
 MOST_SYSTEMS = 40
@@ -43,11 +42,6 @@ class System:
     def scores(self) -> tuple[Score, ...]:
         """Empty where only the result.json is there."""
         return self.run.scores if self.run.has_scores else ()
-
-    @cached_property
-    def audit(self) -> Audited | None:
-        """What an audit of the items says of the run, where there was one."""
-        return load_audit(self.run.folder, self.result)
 
     @property
     def cell(self) -> Cell:

@@ -1,7 +1,5 @@
 """The numbers behind every picture, each with its denominator, interval, ideal and verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from statistics import NormalDist
 
@@ -12,35 +10,44 @@ from stereometer.core.shapes.verdicts import NULL_VALUE
 from stereometer.core.show import numbers
 from stereometer.core.show.slices import named
 from stereometer.core.show.table import Cell, Table, number, text
+from stereometer.core.stats.intervals import Floats
+from stereometer.core.stats.tests import holm
 from stereometer.core.types import Estimate, Slice
-from stereometer.report.across import over_systems
-from stereometer.report.pooled import FEWEST, partly_pooled
 from stereometer.report.systems import Group, System
 
 Row = tuple[Cell | str, ...]
 
 
+OVER = "Over systems: p of the overall row, Holm over all systems of the table; no verdict uses it."
+
+
 def overall(group: Group, names: Sequence[str], caption: str) -> Table:
-    """One row per system, one column per metric."""
-    present = [name for name in names if any(system.find(name, {}) for system in group.systems)]
-    columns = (text("System"), *(_metric(group, name) for name in present))
-    rows = tuple(
-        (system.cell, *(_summary(system.find(name, {}), group.digits(name)) for name in present))
-        for system in group.systems
-    )
-    shown = (system.find(name, {}) for system in group.systems for name in present)
-    table = Table(columns, rows, caption, printed_in(row for row in shown if row))
-    return over_systems(group, present, table)
+    """A row per system, a column per metric, then one per metric that is tested over systems."""
+    found = {name: [system.find(name, {}) for system in group.systems] for name in names}
+    found = {name: rows for name, rows in found.items() if any(rows)}
+    columns, cells = [text("System")], [[system.cell for system in group.systems]]
+    for name, rows in found.items():
+        ideal = next(numbers.ideal(row) for row in rows if row)
+        columns.append(number(group.shape.metric(name).label, f"ideal {ideal}"))
+        cells.append([_summary(row, group.digits(name)) for row in rows])
+    foot = printed_in(row for rows in found.values() for row in rows if row)
+    for name, rows in found.items():
+        known = [row.p for row in rows if row and row.p is not None]
+        if len(known) > 1:
+            ps, label = iter(holm(known)), f"{group.shape.metric(name).label} over systems"
+            columns.append(number(label, f"Holm over {len(known)}"))
+            tested = (
+                numbers.p_value(next(ps)) if row and row.p is not None else "" for row in rows
+            )
+            cells.append([number(p) for p in tested])
+    if len(columns) > len(found) + 1:
+        foot = " ".join(filter(None, [foot, OVER]))
+    return Table(tuple(columns), tuple(zip(*cells, strict=True)), caption, foot)
 
 
 def headline(group: Group) -> Table:
     level = numbers.share(group.settings.level)
     return overall(group, group.headline, f"Overall, {level} intervals in brackets")
-
-
-def _metric(group: Group, name: str) -> Cell:
-    estimate = next(row for system in group.systems if (row := system.find(name, {})))
-    return number(group.shape.metric(name).label, f"ideal {numbers.ideal(estimate)}")
 
 
 def _summary(estimate: Estimate | None, digits: int) -> Cell:
@@ -139,36 +146,66 @@ def terms(group: Group, name: str, rows: Sequence[Estimate], caption: str) -> Ta
 
 # ---------------------------------------------------------------------------- partly pooled values
 
+FEWEST = 4
+"""Parts below which the variance between them is not known well enough."""
 POOLED = (
     "Partly pooled: drawn toward the other slices of its kind by how little it is known (Paule and "
     "Mandel), which errs less where slices are small. No verdict rests on it."
 )
 
 
+def between(values: Floats, errors: Floats) -> float:
+    """The variance of the true values of parts (Paule and Mandel 1982): the one at which the
+    weighted squares about the weighted mean are what chance gives; 0 where chance alone would
+    differ as much."""
+    from scipy.optimize import brentq
+
+    def excess(variance: float) -> float:
+        weights = 1 / (errors**2 + variance)
+        middle = weights @ values / weights.sum()
+        return float(weights @ (values - middle) ** 2) - (values.size - 1)
+
+    if excess(0.0) <= 0:
+        return 0.0
+    return float(brentq(excess, 0.0, float(values.size * np.ptp(values) ** 2)))
+
+
+def partly_pooled(values: Floats, errors: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+    """Of at least FEWEST parts: value, low and high, each drawn toward the weighted mean by how
+    little it is known. Its variance allows for a mean and a variance between parts that are
+    themselves estimated (as in Morris 1983)."""
+    count, variance = values.size, between(values, errors)
+    weights = 1 / (errors**2 + variance)
+    middle = weights @ values / weights.sum()
+    shrinkage = errors**2 * weights
+    moved = shrinkage * (values - middle)
+    spread = np.sqrt(
+        errors**2 * (1 - shrinkage) + shrinkage**2 / weights.sum() + 2 / (count - 1) * moved**2
+    )
+    half = float(stdtrit(count - 1, (1 + level) / 2)) * spread
+    return values - moved, values - moved - half, values - moved + half
+
+
 def pooled_slices(
     placed: Sequence[tuple[System, Estimate]], level: float, digits: int
 ) -> dict[int, str]:
     """By place: value and interval of those with an ideal of 50, enough of a kind and system."""
-    kinds: dict[tuple[str, ...], list[int]] = {}
+    kinds: dict[tuple[str, ...], dict[int, tuple[float, float]]] = {}
     for at, (system, row) in enumerate(placed):
-        if row.slice and row.ideal == NULL_VALUE and _error(row, level):
-            kinds.setdefault((system.label, *sorted(row.slice)), []).append(at)
+        if row.value is None or row.low is None or row.high is None or not row.slice:
+            continue
+        end = (1 + level) / 2
+        # The standard error that the interval is made of.
+        quantile = NormalDist().inv_cdf(end) if row.free is None else float(stdtrit(row.free, end))
+        error = (row.high - row.low) / 2 / quantile
+        if error and row.ideal == NULL_VALUE:
+            kind = kinds.setdefault((system.label, *sorted(row.slice)), {})
+            kind[at] = row.value, error
     cells = {}
-    for places in (each for each in kinds.values() if len(each) >= FEWEST):
-        rows = [placed[at][1] for at in places]
-        values = np.array([row.value for row in rows], dtype=float)
-        errors = np.array([_error(row, level) for row in rows])
-        drawn = np.stack(partly_pooled(values, errors, level), axis=1)
-        for at, ends in zip(places, drawn, strict=True):
-            value, low, high = (min(100.0, max(0.0, float(end))) for end in ends)
-            cells[at] = f"{numbers.number(value, digits)} {numbers.span(low, high, digits)}"
+    for kind in kinds.values():
+        if len(kind) >= FEWEST:
+            values, errors = np.array(list(kind.values())).T
+            drawn = np.stack(partly_pooled(values, errors, level), axis=1).clip(0.0, 100.0)
+            for at, (value, low, high) in zip(kind, drawn.tolist(), strict=True):
+                cells[at] = f"{numbers.number(value, digits)} {numbers.span(low, high, digits)}"
     return cells
-
-
-def _error(row: Estimate, level: float) -> float:
-    """The standard error that an interval is made of; 0 where there is none."""
-    if row.value is None or row.low is None or row.high is None:
-        return 0.0
-    end = (1 + level) / 2
-    quantile = NormalDist().inv_cdf(end) if row.free is None else float(stdtrit(row.free, end))
-    return (row.high - row.low) / 2 / quantile

@@ -6,8 +6,6 @@ mean slope of units is zero. A checkpoint moves all items at once, which items c
 regression on the means of the steps must reject too, and the larger p counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The verb `report`: one self-contained page of stored runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +9,7 @@ from stereometer.core.runs.store import HOME
 from stereometer.core.runs.stored import Stored
 from stereometer.core.types.shown import Told
 from stereometer.report import write_report
-from stereometer.report.attachments import folder_of
+from stereometer.report.items import folder_of
 
 
 @verb

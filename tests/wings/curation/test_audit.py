@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.core.errors import DataError, StereometerError, UnknownName
-from stereometer.core.runs import store as runs
 from stereometer.core.runs.open import open_benchmark
+from stereometer.core.runs.stored import run_of
 from stereometer.core.types import Settings
 from stereometer.core.verbs.run import run
 from stereometer.kinds.cats.files import read_cats
 from stereometer.report import write_report
-from stereometer.report.audited import AUDIT, load_audit
+from stereometer.report.figures.clean import AUDIT, load_audit
 from stereometer.wings.curation.audit import audit
 from stereometer.wings.curation.errata import Action, Errata, Erratum, corrected, read_errata
 from stereometer.wings.curation.flags import FLAGS
@@ -110,7 +110,7 @@ def test_runs_are_measured_on_all_and_on_clean_items(dev: Path, tmp_path: Path) 
     overall = next(one for one in run.shifts if one.name == "ss" and not one.slice)
     assert (overall.n, overall.n_kept) == (8, 6)
     assert set(run.by_flag) == {"article"}
-    stored = load_audit(place, runs.load_result(place))
+    stored = load_audit(run_of(place))
     assert stored is not None
     assert (stored.items, stored.clean, list(stored.counting)) == (8, 6, ["article"])
     assert [one.as_json() for one in stored.shifts] == [one.as_json() for one in run.shifts]

@@ -15,8 +15,7 @@ from stereometer.report.charts import plane
 from stereometer.report.charts.forest import chance_axis, preference_axis
 from stereometer.report.figures.clean import clean
 from stereometer.report.figures.differences import across
-from stereometer.report.figures.slices import by_slice
-from stereometer.report.figures.terms import terms
+from stereometer.report.figures.slices import by_slice, terms
 from stereometer.report.sections.preference import Preference
 from stereometer.report.systems import Group, System
 

@@ -1,7 +1,5 @@
 """Estimates with their intervals, one line each, against the ideal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
@@ -95,7 +93,7 @@ def plain_axis(name: str, estimates: Sequence[Estimate]) -> Axis:
     return Axis(name, (low, high), ideals, sides)
 
 
-def forest(blocks: Sequence[Block], axis: Axis) -> Spec:
+def forest(blocks: Iterable[Block], axis: Axis) -> Spec:
     headings, labels, notes, marks, height = _placed(blocks)
     left = max([9 + CHARACTER * len(row["label"]) for row in labels], default=0)
     scale = {"title": axis.title, "orient": "top", "tickCount": 6, "grid": True}
@@ -120,7 +118,7 @@ def forest(blocks: Sequence[Block], axis: Axis) -> Spec:
 Rows = list[frame.Row]
 
 
-def _placed(blocks: Sequence[Block]) -> tuple[Rows, Rows, Rows, Rows, int]:
+def _placed(blocks: Iterable[Block]) -> tuple[Rows, Rows, Rows, Rows, int]:
     """Headings, labels, notes and marks with their places in pixels, and the height of all."""
     headings: Rows = []
     labels: Rows = []

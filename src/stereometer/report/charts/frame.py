@@ -1,7 +1,5 @@
 """What all charts share: the skeleton of a specification, its look, and marks with intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

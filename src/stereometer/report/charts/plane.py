@@ -114,21 +114,18 @@ def _contours(x: Spec, y: Spec, left: float, half: float) -> list[Spec]:
         for step, (lms, ss) in enumerate(contour(level))
     ]
     line = {"type": "line", "color": MUTED, "strokeWidth": 1, "opacity": 0.45, "clip": True}
-    labels = [row for level in CONTOURS if (row := _contour_label(level, left, half)) is not None]
+    # At the tip of a contour, or where it leaves the picture on the left.
+    labels = [
+        {"lms": lms, "ss": ss, "label": f"icat {level}"}
+        for level, lms in ((level, max(left, level)) for level in CONTOURS)
+        if (ss := 100 - 50 * level / lms) < 50 + half - 1
+    ]
     label = {"type": "text", "color": MUTED, "fontSize": 11, "align": "left", "dx": 4, "dy": -7}
     order = {"field": "step", "type": "quantitative"}
     return [
         layer(rows, line, x=x, y=y, detail=words("icat"), order=order),
         layer(labels, label, x=x, y=y, text=words()),
     ]
-
-
-def _contour_label(level: int, left: float, half: float) -> Row | None:
-    """At the tip of the contour, or where it leaves the picture on the left."""
-    if level >= left:
-        return {"lms": level, "ss": 50, "label": f"icat {level}"}
-    ss = 100 - 50 * level / left
-    return {"lms": left, "ss": ss, "label": f"icat {level}"} if ss < 50 + half - 1 else None
 
 
 def _systems(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
@@ -213,23 +210,21 @@ def _names(rows: Sequence[Row], frame: Frame, x: Spec, y: Spec) -> Iterator[Spec
 
 
 def placed(rows: Sequence[Row], frame: Frame, width: float) -> Iterator[tuple[Row, str, int]]:
-    """Each name at the first place that covers no mark and no other name; a name that has none is
-    left to the legend."""
+    """Each name where it first covers no mark or other name; one without a place is left out."""
     marks = [frame.pixel(row, width) for row in rows]
     taken: list[Box] = [(left - 7, top - 7, left + 7, top + 7) for left, top in marks]
     for row, (left, top) in zip(rows, marks, strict=True):
         for align, dy in SIDES:
             start = left + 9 if align == "left" else left - 9 - 7 * len(row["label"])
             box = (start, top + dy - 7, start + 7 * len(row["label"]), top + dy + 7)
-            if box[0] >= 0 and box[2] <= width and not any(_overlap(box, other) for other in taken):
+            is_free = all(
+                box[2] <= other[0] or other[2] <= box[0] or box[3] <= other[1] or other[3] <= box[1]
+                for other in taken
+            )
+            if box[0] >= 0 and box[2] <= width and is_free:
                 taken.append(box)
                 yield row, align, dy
                 break
-
-
-def _overlap(first: Box, second: Box) -> bool:
-    across = first[0] < second[2] and second[0] < first[2]
-    return across and first[1] < second[3] and second[1] < first[3]
 
 
 def missing(systems: Sequence[System]) -> Iterator[str]:

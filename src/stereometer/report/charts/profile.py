@@ -1,7 +1,5 @@
 """Groups and traits: profiles between two poles, agreement by group, and all at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,8 +35,7 @@ class TraitAxis:
 
 
 def profile(traits: Sequence[TraitAxis], points: Sequence[Sequence[Point]]) -> Spec:
-    """Axes from the left pole to the right one, coloured by dimension; one list of points per
-    system (people among them)."""
+    """Axes from pole to pole, coloured by dimension; a list of points per system, and of people."""
     height = ROW * len(traits) + 12
     x, y = (
         frame.quantity("value", (-1.05, 1.05), None),
@@ -90,8 +87,7 @@ def taus(
     people: Sequence[tuple[int, float]],
     overall: float | None,
 ) -> Spec:
-    """tau of each group with its interval; a tick at the best that people allow, and a line for
-    all groups."""
+    """tau of each group with its interval, a tick at the best that people allow, a line for all."""
     height = ROW * len(groups) + 12
     x = frame.quantity(
         "value", (-1, 1), {"title": "tau", "orient": "top", "tickCount": 9, "grid": True}

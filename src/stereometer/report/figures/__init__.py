@@ -1,1 +1,1 @@
-"""What several sections show: forests of slices, differences, audits, relations, terms."""
+"""What several sections show: forests of slices and terms, differences, audits, series."""

@@ -1,21 +1,24 @@
-"""The shift from all items to those without a flag, for the systems whose runs were audited."""
+"""What an audit says of a run's numbers, as it is kept beside the run: the shift from all items to
+those without a flag."""
 
-from __future__ import annotations
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from collections.abc import Sequence
-
+from stereometer.core.errors import DataError
+from stereometer.core.files import read_json
+from stereometer.core.runs.stored import Run
 from stereometer.core.shapes.differences import Shift
 from stereometer.core.show import numbers
 from stereometer.core.show.figure import Chart, Figure
 from stereometer.core.show.slices import named
 from stereometer.core.show.table import Table
 from stereometer.core.types import Estimate
-from stereometer.report.audited import Audited
 from stereometer.report.charts.forest import AxisOf, Block, Line, forest
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import Row, tabled
 
-Audits = Sequence[tuple[System, Audited]]
+AUDIT, AUDIT_SCHEMA = "audit.json", "audit-of-run@1"
 ONE_AT_A_TIME = (
     "Intervals are of one shift at a time, without correction for the number of shifts shown."
 )
@@ -26,10 +29,57 @@ LEAD = (
 )
 
 
+@dataclass(frozen=True)
+class Audited:
+    """What `audit.json` beside a run holds."""
+
+    items: int
+    clean: int
+    counting: Sequence[str]
+    """The flags that make an item unclean."""
+    errata: str | None
+    flags: Mapping[str, Mapping[str, Any]]
+    estimates: Sequence[Estimate]
+    """Of the clean items."""
+    shifts: Sequence[Shift]
+    by_flag: Mapping[str, Sequence[Shift]]
+
+
+Audits = Sequence[tuple[System, Audited]]
+
+
+def load_audit(run: Run) -> Audited | None:
+    """The audit of a run, where there is one; raises where it is of other items or damaged."""
+    file = run.folder / AUDIT
+    if not file.exists():
+        return None
+    value = read_json(file)
+    if (
+        not isinstance(value, dict)
+        or value.get("schema") != AUDIT_SCHEMA
+        or value.get("digest") != run.result.data.get("digest")
+    ):
+        raise DataError(
+            f"{file} is not an audit of this run. It is of other items or another version. Run "
+            "`stereometer audit` again."
+        )
+    try:
+        return Audited(
+            *(value[name] for name in ("items", "clean", "counting", "errata", "flags")),
+            [Estimate.from_json(row) for row in value["estimates"]],
+            [Shift.from_json(row) for row in value["shifts"]],
+            {flag: list(map(Shift.from_json, rows)) for flag, rows in value["by_flag"].items()},
+        )
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise DataError(
+            f"{file} is damaged: {error}. It was edited or cut off. Run `stereometer audit` again."
+        ) from None
+
+
 def clean(group: Group, axes: dict[str, AxisOf]) -> Figure:
     """Empty where no run was audited; `axes` are of the metrics shown."""
     id_, title = f"{group.id}-clean", "All items and clean items"
-    audits = [(system, system.audit) for system in group.systems if system.audit]
+    audits = [(each, audit) for each in group.systems if (audit := load_audit(each.run))]
     if not audits:
         return Figure(id_, title)
     charts = tuple(_chart(audits, name, axis) for name, axis in axes.items())
@@ -39,7 +89,8 @@ def clean(group: Group, axes: dict[str, AxisOf]) -> Figure:
         name for _, audit in audits for name in audit.counting if name in audit.flags
     )
     corrected = f", {numbers.listed(list(errata))}" if errata else ""
-    silent = [system.label for system in group.systems if system.audit is None]
+    audited = {system.label for system, _ in audits}
+    silent = [system.label for system in group.systems if system.label not in audited]
     lead = (
         LEAD,
         f"Clean: {numbers.listed(list(counts))} items{corrected}. "
@@ -55,7 +106,8 @@ def _chart(audits: Audits, name: str, axis: AxisOf) -> Chart:
     pairs = [
         (system, whole, kept)
         for system, audit in audits
-        if (whole := system.find(name, {})) and (kept := _overall(audit, name))
+        for kept in audit.estimates
+        if kept.name == name and not kept.slice and (whole := system.find(name, {}))
     ]
     blocks = [
         Block(system.label, [_line("all items", system, whole), _line("clean items", system, kept)])
@@ -74,25 +126,21 @@ def _line(label: str, system: System, estimate: Estimate) -> Line:
     return Line(label, [(system, estimate)], f"n{numbers.NO_BREAK}{estimate.n:,}")
 
 
-def _overall(audit: Audited, name: str) -> Estimate | None:
-    return next((row for row in audit.estimates if row.name == name and not row.slice), None)
-
-
 def _shifts(audits: Audits) -> Table:
     """Every metric on all items and on clean ones, and the shift with its interval."""
     heads = ("#all items", "#n", "#clean items", "#n", "#shift", "#interval")
     rows: list[Row] = [
-        (named(shift.slice), system.cell, shift.name, *_counted(shift), *_moved(shift))
+        (
+            *(named(shift.slice), system.cell, shift.name),
+            *(numbers.number(shift.value), f"{shift.n:,}"),
+            *(numbers.number(shift.kept), f"{shift.n_kept:,}"),
+            *_moved(shift),
+        )
         for system, audit in audits
         for shift in audit.shifts
     ]
     columns = ("Slice", "System", "metric", *heads)
     return tabled(columns, rows, "From all items to clean items", ONE_AT_A_TIME)
-
-
-def _counted(shift: Shift) -> tuple[str, ...]:
-    value, kept = numbers.number(shift.value), numbers.number(shift.kept)
-    return value, f"{shift.n:,}", kept, f"{shift.n_kept:,}"
 
 
 def _moved(shift: Shift) -> tuple[str, str]:

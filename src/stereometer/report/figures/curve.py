@@ -1,7 +1,5 @@
 """A series of checkpoints or sizes: every headline metric over the steps, and whether it moves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

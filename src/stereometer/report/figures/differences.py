@@ -1,7 +1,5 @@
 """Systems two at a time on the same items: what differs beyond noise, as a picture and a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from stereometer.core.addendum import addenda

@@ -1,7 +1,5 @@
 """What cats and pairs share: a preference for stereotypes, where 50 is none."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar

@@ -6,8 +6,6 @@ name an instance of it in the catalog under `section`, or as an entry point in t
 `Group` to figures; they stand after those of the kind's section.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -69,8 +67,7 @@ class Section:
     # ----------------------------------------------------------------------------------- showing
 
     def view(self, group: Group, more: Iterable[MoreFigures] = (), said: str = "") -> View:
-        """Of the systems that are shown; the table beside the verdicts has all of them, and what
-        is `said` of that stands before it."""
+        """Of the systems that are shown; `said` stands before the table, which has all of them."""
         shown = group.shown
         return View(
             self.heading(group),

@@ -21,7 +21,7 @@ from stereometer.core.show.view import Paragraph, Piece, View, aside, heading, l
 from stereometer.core.types import Settings
 from stereometer.core.types.document import UNSTORED, Document
 from stereometer.core.types.shown import Shown
-from stereometer.report.audited import AUDIT, AUDIT_SCHEMA
+from stereometer.report.figures.clean import AUDIT, AUDIT_SCHEMA
 from stereometer.wings.curation.errata import Errata, check_against, corrected, read_errata
 from stereometer.wings.curation.flags import AGREED, FLAGS, Flag, background_of, flags_for
 from stereometer.wings.curation.keywords import LANGUAGES, other_than_english

@@ -21,10 +21,17 @@ from stereometer.core.runs.stored import Run
 from stereometer.core.show import numbers
 from stereometer.core.show.figure import Spec
 from stereometer.core.show.table import Table
-from stereometer.report.attachments import ShownNames
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.load import grouped
-from stereometer.report.page import PageSection, asset, libraries, safe_json, script
+from stereometer.report.page import (
+    PageSection,
+    ShownNames,
+    asset,
+    libraries,
+    page_section,
+    safe_json,
+    script,
+)
 from stereometer.report.system_facts import shipped_facts
 from stereometer.report.tables import tabled
 from stereometer.wings.exports.markdown import one_cell, table_lines
@@ -49,10 +56,10 @@ def write(runs: Sequence[Run], folder: Path) -> list[Path]:
 
 def _write(runs: Sequence[Run], folder: Path) -> list[Path]:
     groups, names = grouped(runs, shipped_facts()), ShownNames()
-    views = [PageSection(section, group, names=names) for section, group in groups]
+    views = [page_section(section, group, names) for section, group in groups]
     figures = [figure for each in views for figure in (*each.glance, *each.figures)]
     charts = [(figure.title, chart) for figure in figures for chart in figure.charts]
-    tables = [named for view in views for named in _tables(view)]
+    tables = [named for view in views for named in _tables(view, names)]
     specs = {chart.file: sized(chart.spec) for _, chart in charts}
     rows = [(chart.file, title, chart.description) for title, chart in charts]
     rows += [(name, title, table.caption) for name, title, table in tables]
@@ -117,13 +124,13 @@ def _csv(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Path
 # ------------------------------------------------------------------------------------------ tables
 
 
-def _tables(view: PageSection) -> Iterator[tuple[str, str, Table]]:
+def _tables(view: PageSection, names: ShownNames) -> Iterator[tuple[str, str, Table]]:
     own = [("", table) for table in view.view.tables]
     own += [(figure.title, table) for figure in view.figures for table in figure.tables]
     how = measured(view.group.first)
     for title, table in own:
         said = replace(table, foot=" ".join(filter(None, [table.foot, f"Measured by {how}."])))
-        yield view.names.new(view.group, "table", title, table.caption), title, said
+        yield names.new(view.group, "table", title, table.caption), title, said
 
 
 def _table(stem: Path, table: Table) -> Iterator[Path]:
