@@ -117,8 +117,8 @@ def _contours(x: Spec, y: Spec, left: float, half: float) -> list[Spec]:
     # At the tip of a contour, or where it leaves the picture on the left.
     labels = [
         {"lms": lms, "ss": ss, "label": f"icat {level}"}
-        for level, lms in ((level, max(left, level)) for level in CONTOURS)
-        if (ss := 100 - 50 * level / lms) < 50 + half - 1
+        for level, lms in ((level, max(level, left)) for level in CONTOURS)
+        if (ss := 50 if level == lms else 100 - 50 * level / lms) < 50 + half - 1
     ]
     label = {"type": "text", "color": MUTED, "fontSize": 11, "align": "left", "dx": 4, "dy": -7}
     order = {"field": "step", "type": "quantitative"}
