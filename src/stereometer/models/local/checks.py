@@ -131,17 +131,6 @@ def _end(process: subprocess.Popen[str]) -> None:
             pipe.close()
 
 
-class Renderer:
-    """Prompts through a model's chat template, all of them in one child."""
-
-    def __init__(self, template: str, tokens: Mapping[str, Any]) -> None:
-        self.child = Child()
-        self.child.ask(template=template, tokens=dict(tokens))
-
-    def __call__(self, messages: list[dict[str, str]]) -> str:
-        return self.child.ask(messages=messages)["text"]
-
-
 def try_tokenizer(spec: str, folder: Path) -> None:
     """Raises where the tokenizer files of a folder hang a process, fill its memory or end it."""
     files = sorted({file for form in (CONFIG, *TOKENIZER_FILES) for file in folder.glob(form)})

@@ -220,11 +220,6 @@ class SplitModel:
         assert called, "the head does not call the trunk"
         return logits[0].to(rows.device)
 
-    def inputs_of(self, last: Any, rows: Tensor) -> Tensor:
-        """What the head hands to its last layer, which steps aside."""
-        with replaced_forward(last, lambda states: states):
-            return self.head(rows)
-
     @torch.inference_mode()
     def ends_with(self, last: Any) -> bool:
         """Whether the logits are this layer's output to the last bit: not capped or scaled."""

@@ -50,15 +50,11 @@ class Gpu:
         return weights <= WEIGHTS * self.memory
 
 
-def may_have_gpus() -> bool:
-    """Seen without torch, whose import takes seconds."""
-    there = any(Path(driver).exists() for driver in DRIVERS)
-    return "torch" in sys.modules or there or sys.platform == "win32"
-
-
 def gpus() -> list[Gpu]:
     """Those of this process; what it took itself does not make a GPU busy."""
-    if not may_have_gpus():
+    # Seen without torch, whose import takes seconds.
+    there = any(Path(driver).exists() for driver in DRIVERS) or sys.platform == "win32"
+    if not there and "torch" not in sys.modules:
         return []
     import torch
 
@@ -73,18 +69,15 @@ def gpus() -> list[Gpu]:
 
 def what_decides(options: LoadingOptions) -> list[int]:
     """What else than files and options says where a model runs: the sizes of GPUs it may have."""
-    return [each.memory for each in _allowed(options)] if AUTO in _asked(options) else []
-
-
-def _asked(options: LoadingOptions) -> tuple[str, str]:
-    return options.device, options.dtype
+    is_open = AUTO in (options.device, options.dtype)
+    return [each.memory for each in _allowed(options)] if is_open else []
 
 
 def _allowed(options: LoadingOptions) -> list[Gpu]:
     """The GPUs that a model may be put on."""
     if options.device.partition(":")[0] not in (AUTO, SPREAD, "cuda"):
         return []
-    given = {"cuda": "cuda:0"}.get(options.device, options.device)
+    given = "cuda:0" if options.device == "cuda" else options.device
     is_free = options.device == AUTO
     return [
         each
@@ -95,7 +88,7 @@ def _allowed(options: LoadingOptions) -> list[Gpu]:
 
 def settled(options: LoadingOptions, name: str, size: Callable[[str], int]) -> LoadingOptions:
     """With what `auto` stands for, for a model whose weights have a size in bytes by precision."""
-    if AUTO not in _asked(options):
+    if AUTO not in (options.device, options.dtype):
         return options
     allowed = _allowed(options)
     wanted = (FULL, HALF) if options.dtype == AUTO else (options.dtype,)

@@ -11,7 +11,7 @@ from stereometer.core.asking.conversation import NO_THINKING, OPENED, finished
 from stereometer.core.asking.options import bare
 from stereometer.core.errors import ModelError
 from stereometer.core.types import TOO_LONG, Answer, Generate, Options, Skip
-from stereometer.models.local.checks import Renderer
+from stereometer.models.local.checks import Child
 from stereometer.models.local.tokens import Tokens
 
 Ids = tuple[int, ...]
@@ -69,7 +69,9 @@ class ReadsPrompts:
         tokenizer = self.tokens.tokenizer
         told = {} if self.thinking else NO_THINKING
         if type(tokenizer).apply_chat_template is PreTrainedTokenizerBase.apply_chat_template:
-            return Renderer(tokenizer.get_chat_template(), tokenizer.special_tokens_map | told)
+            child, tokens = Child(), dict(tokenizer.special_tokens_map | told)
+            child.ask(template=tokenizer.get_chat_template(), tokens=tokens)
+            return lambda messages: child.ask(messages=messages)["text"]
         return partial(
             tokenizer.apply_chat_template, add_generation_prompt=True, tokenize=False, **told
         )

@@ -32,20 +32,17 @@ def set_distances(
     row = row - row.max()  # nothing depends on the level, and small numbers lose fewer digits
     top = min(FIRST_TOP, row.size)
     while True:
-        changes = _distances(_largest(row, top), row[at], margin, whole=top == row.size)
+        rest = row.size - top
+        largest = np.sort(np.partition(row, rest)[rest:])[::-1]
+        changes = _distances(largest, row[at], margin, whole=not rest)
         if changes is not None:
             return np.asarray(changes / np.sqrt(squared_norm))
         top = min(8 * top, row.size)
 
 
-def _largest(row: Floats, count: int) -> Floats:
-    """The largest logits, descending."""
-    top = row if count == row.size else np.partition(row, row.size - count)[row.size - count :]
-    return np.sort(top)[::-1]
-
-
 def _distances(ordered: Floats, own: Floats, margin: float, whole: bool) -> Floats | None:
-    """Changes of the logits, from the largest and the targets'; None if those do not reach."""
+    """Changes of the logits, from the largest, descending, and the targets'; None if those do not
+    reach."""
     sums = np.concatenate([[0.0], np.cumsum(ordered)])
     count = np.arange(ordered.size)
     # Where all tokens may be above the level: sum (a_i - tau0)+ = margin, the target's own excess

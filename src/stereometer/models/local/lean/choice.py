@@ -19,6 +19,7 @@ from stereometer.models.local.forward import (
     flat,
     like,
     logprobs,
+    replaced_forward,
 )
 from stereometer.models.local.lean.packed import blocks
 from stereometer.models.local.lean.twin import Twin
@@ -44,7 +45,7 @@ Head = Callable[[Tensor, Targets], "list[list[float]]"]
 
 def trunk_for(split: SplitModel) -> Trunk:
     """The fastest trunk that this model's structure allows."""
-    generic, lean = Generic(split), _encoder(split)
+    generic, lean = partial(generic_states, split), _encoder(split)
     return generic if lean is None else Fallback(lean, generic, _few_texts)
 
 
@@ -94,20 +95,15 @@ def _is_plain(split: SplitModel) -> bool:
     return not split.whole and split.dtype == torch.float32 and split.device.type == "cpu"
 
 
-class Generic:
-    """The model unchanged, texts of one length at a time."""
-
-    def __init__(self, split: SplitModel) -> None:
-        self.split = split
-
-    def __call__(self, ids: Texts, segments: Texts | None, spots: Spots) -> Tensor:
-        rows = []
-        for block in blocks(ids):
-            texts = slice(block.text, block.text + block.count)
-            parts = segments[texts] if segments is not None else None
-            states = self.split.trunk(**self.split.inputs(ids[texts], parts))
-            rows += [states[text - block.text, at] for text, at in spots if text in block.texts]
-        return torch.stack(rows)
+def generic_states(split: SplitModel, ids: Texts, segments: Texts | None, spots: Spots) -> Tensor:
+    """By the model unchanged, texts of one length at a time."""
+    rows = []
+    for block in blocks(ids):
+        texts = slice(block.text, block.text + block.count)
+        parts = segments[texts] if segments is not None else None
+        states = split.trunk(**split.inputs(ids[texts], parts))
+        rows += [states[text - block.text, at] for text, at in spots if text in block.texts]
+    return torch.stack(rows)
 
 
 class Fallback:
@@ -179,18 +175,17 @@ class SlicedHead:
         self.last = last
 
     def __call__(self, rows: Tensor, targets: Targets) -> list[list[float]]:
-        states = self.split.inputs_of(self.last, enough(rows))
+        with replaced_forward(self.last, lambda states: states):  # what the head hands to it
+            states = self.split.head(enough(rows))
         where, which = flat(targets)
         picked = torch.linalg.vecdot(states[where], self.last.weight[which]).double()
         if self.last.bias is not None:
             picked += self.last.bias[which]
-        return like(targets, picked - self._mass(states)[where])
+        masses = torch.cat([self._masses(states[part]) for part in even_parts(len(states))])
+        return like(targets, picked - masses[where])
 
-    def _mass(self, states: Tensor) -> Tensor:
+    def _masses(self, rows: Tensor) -> Tensor:
         """The log of the sum of all exponentials of each row's logits."""
-        return torch.cat([self._mass_of(states[part]) for part in even_parts(len(states))])
-
-    def _mass_of(self, rows: Tensor) -> Tensor:
         masses = []
         for start in range(0, len(self.last.weight), COLUMNS):
             columns = slice(start, start + COLUMNS)
