@@ -60,10 +60,6 @@ Place = tuple[str, int]
 class Matrix:
     columns: Sequence[Column]
 
-    @property
-    def level(self) -> float:
-        return self.columns[0].group.settings.level
-
     @cached_property
     def systems(self) -> dict[str, System]:
         """By name, in their order, each with the mark that it has in most of the page."""

@@ -72,7 +72,13 @@ class CheckpointOpener(Opener):
     def fingerprint(self, spec: str, options: LoadingOptions) -> str | None:
         name = ModelName.parse(spec).checked()
         if name.mitigation is not None:
-            return _fingerprint_with(self.fingerprint(str(name.base), options), name.mitigation)
+            # That of the base with what is put onto it, every file of it.
+            base, path = self.fingerprint(str(name.base), options), name.mitigation
+            files = sorted(path.iterdir()) if path.is_dir() else [path]
+            marks = marks_of((file.name, file) for file in files if file.is_file())
+            if base is None or marks is None:
+                return None
+            return digest_of([base, path.stem, marks, catalog.wrapper(path).layout])
         default = DEFAULT_MODELS.get(spec)
         if default is None:
             within = (each for each in catalog.wrappers() if each.is_in(Path(spec)))
@@ -134,15 +140,6 @@ def _with_head_asked_for(backend: LanguageModel, options: LoadingOptions) -> Lan
     if options.head:
         _add_head(backend, None)
     return backend
-
-
-def _fingerprint_with(base: str | None, path: Path) -> str | None:
-    """The fingerprint of a base with what is put onto it, every file of it."""
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    marks = marks_of((file.name, file) for file in files if file.is_file())
-    if base is None or marks is None:
-        return None
-    return digest_of([base, path.stem, marks, catalog.wrapper(path).layout])
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ def _read(
     family, loader = checkpoint.family_of(config, spec)
     folder = Path(source)
     if not folder.is_dir():
-        wanted = {"allow_patterns": [*READ, *WEIGHTS], "ignore_patterns": [*TWICE]}
+        wanted: dict[str, Any] = {"allow_patterns": [*READ, *WEIGHTS], "ignore_patterns": [*TWICE]}
         folder = Path(snapshot_download(source, **wanted, **extra))
     checkpoint.check_files(spec, folder, config, options)
     tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, **code)
