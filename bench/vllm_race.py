@@ -2,7 +2,9 @@
 across sentences, and questions of ETHOS, zero-shot. `python -m bench vllm_race`.
 
 Both answer the requests that a run makes, in one process of the environment of `make test-engines`,
-by turns, timed in CPU seconds on one thread; vLLM has all texts at once.
+by turns, timed in CPU seconds on one thread; vLLM has all texts at once. Its products are oneDNN's,
+ours MKL's, which leaves AVX-512 unused on processors that are not Intel's: ONEDNN_MAX_CPU_ISA=AVX2
+lets both compute alike.
 """
 
 from __future__ import annotations
@@ -78,7 +80,7 @@ def race() -> list[Row]:
     for task, bar in (("intrasentence", WITHIN), ("intersentence", ACROSS)):
         cats = open_benchmark("stereoset").items("cat")
         some = scorable([cat for cat in cats if cat.slices["task"] == task], [bound], CATS)
-        asked = {each.key: each for plan in planned(some, bound) for each in plan}
+        asked: dict[str, Any] = {each.key: each for plan in planned(some, bound) for each in plan}
         texts = {request.ids for request in asked.values()}
         order = sorted(texts, key=len, reverse=True)
         at_once = [(ids, SCORED) for ids in order]
@@ -88,7 +90,10 @@ def race() -> list[Row]:
         outputs = zip(order, found["vLLM"].answers, strict=True)
         values = {ids: logprobs(output, ids) for ids, output in outputs}
         here = found["ours"].answers
-        apart = max(abs(sum(values[r.ids][r.start :]) - here[key]) for key, r in asked.items())
+        apart = max(
+            abs(sum(values[request.ids][request.start :]) - here[key])
+            for key, request in asked.items()
+        )
         assert apart < NEAR, f"{task}: a text differs by {apart:.2g}"
         what = (
             f"StereoSet {task}, {CATS} items: {len(texts)} texts, {sum(map(len, texts))} tokens, "
@@ -106,6 +111,7 @@ def race() -> list[Row]:
     alike = sum(there[key] == text for key, text in here.items())
     what = f"ETHOS zero-shot, {len(here)} prompts, {alike} answered alike"
     rows += compared(what, found, LEVEL)
+    rows += products()
     remark = f"CPU seconds on one thread, the least of {ROUNDS} rounds by turns; {MODEL}, torch "
     return [{"what": f"{remark}{torch.__version__}", "value": None, "unit": "", "bar": ""}, *rows]
 
@@ -113,6 +119,36 @@ def race() -> list[Row]:
 def sums(model: Any, asked: Mapping[str, Any]) -> Mapping[str, float]:
     """Log-probabilities of texts, or of their parts."""
     return {key: float(sum(found.column("logprob"))) for key, found in model.answer(asked)}
+
+
+def products() -> list[Row]:
+    """What a product of a layer's size takes, by the library that each of both computes with."""
+    import torch
+
+    left, right = torch.randn(256, 576), torch.randn(1536, 576)
+    packed = torch.ops.mkldnn._reorder_linear_weight(right, 256)
+    linear = torch.ops.mkldnn._linear_pointwise
+
+    def many(product: Callable[[], Any]) -> None:
+        for _ in range(200):
+            product()
+
+    found = contest(
+        {
+            "MKL": partial(many, lambda: torch.mm(left, right.t())),
+            "oneDNN": partial(many, lambda: linear(left, packed, None, "none", [], "")),
+        }
+    )
+    flops = 200 * 2 * 256 * 576 * 1536
+    return [
+        {
+            "what": f"float32 products of 256 x 576 x 1536 by {name}",
+            "value": flops / timed.seconds / 1e9,
+            "unit": "GFLOP/s",
+            "bar": "none",
+        }
+        for name, timed in found.items()
+    ]
 
 
 def contest(competitors: Mapping[str, Callable[[], Any]]) -> Mapping[str, Timed]:

@@ -58,7 +58,12 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     with patch.dict(builders.GROUPED, WIDE):
         builders.build("llama", home / "llama")
     tokenizer = builders.BUILDS["gpt2"].reads.make()
-    size = {"n_embd": 128, "n_layer": 2, "n_head": 4, "n_positions": builders.POSITIONS}
+    size: dict[str, Any] = {
+        "n_embd": 128,
+        "n_layer": 2,
+        "n_head": 4,
+        "n_positions": builders.POSITIONS,
+    }
     made = GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), **size))
     builders.save(builders.seeded(made), tokenizer, home / "gpt2")
     return {name: home / name for name in TINY}

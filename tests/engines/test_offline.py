@@ -41,7 +41,9 @@ def sentences() -> list[str]:
 
 def test_sentences_whole_and_in_part(engine: Engine, served: Any) -> None:
     read = list(dict.fromkeys(served.encode(text).ids for text in sentences()))
-    requests = [CausalTokens(ids, start) for ids in read for start in (1, 3) if len(ids) > 3]
+    requests: list[Request] = [
+        CausalTokens(ids, start) for ids in read for start in (1, 3) if len(ids) > 3
+    ]
     assert len(requests) > 200
     for here, there in both(engine, served, *requests):
         assert sum(there.column("logprob")) == pytest.approx(sum(here.column("logprob")), abs=NEAR)
@@ -50,7 +52,7 @@ def test_sentences_whole_and_in_part(engine: Engine, served: Any) -> None:
 def test_options_and_what_follows(engine: Engine, served: Any) -> None:
     """Also of a prompt after which more tokens are asked for than vLLM names at once."""
     texts = [QUESTION, "The cat", "One, two,"]
-    requests = [
+    requests: list[Request] = [
         *(Options(text, options=some) for text in texts for some in (("A", "B"), ("s", "t", "e"))),
         *(NextTokens(served.encode(text).ids, tuple(range(5, 305))) for text in texts),
     ]
@@ -63,7 +65,7 @@ def test_options_and_what_follows(engine: Engine, served: Any) -> None:
 
 
 def test_what_is_written(engine: Engine, served: Any) -> None:
-    requests = [
+    requests: list[Request] = [
         *(Generate(text, max_tokens=8) for text in sentences()[:12]),
         Generate("The cat", max_tokens=12, stop=(" ", "e")),
         Generate("The capital of France is", max_tokens=12, stop=("aris", "\n")),
@@ -80,7 +82,7 @@ def test_conversations(engine: Engine, served: Any) -> None:
     if not served.abilities.chat_template:
         pytest.skip("a tiny model has no chat template")
     told = (("system", "Be brief."), ("user", "What is the capital of France?"))
-    requests = [
+    requests: list[Request] = [
         Generate(messages=told, max_tokens=16),
         Generate(messages=told, max_tokens=16, stop=(".",)),
         Options(messages=(("user", QUESTION),)),

@@ -18,7 +18,7 @@ import httpx2
 import pytest
 
 from stereometer.core.runs.open import open_benchmark
-from stereometer.core.types import UNNAMED, CausalTokens, Generate, Options, WholeText
+from stereometer.core.types import CausalTokens, Generate, Options, WholeText
 from tests.builders.commands import PROGRAM, call
 from tests.builders.ports import free_port
 from tests.builders.servers import open_server
@@ -72,7 +72,7 @@ class Vllm:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # it starts others, which are killed with it
-                env=os.environ | {"HF_HUB_OFFLINE": "1"},
+                env=os.environ | {"HF_HUB_OFFLINE": "1", "VLLM_LOGGING_LEVEL": "INFO"},
             )
         until = time.monotonic() + PROMPTLY
         while time.monotonic() < until and not self._listens():
@@ -132,28 +132,36 @@ def test_without_the_start_token_the_measure_says_so(vllm: Vllm) -> None:
     assert any("first token" in note for note in server.card.notes)
 
 
-def test_graded_choices_and_words(smollm2: Engine, vllm: Vllm) -> None:
-    """Spellings that are not among the likeliest tokens are missing from a sum."""
+def test_graded_choices_and_words(smollm2: Engine, vllm: Vllm, start_token: dict[str, str]) -> None:
+    """Raw text goes to a server as it is: here it brings the start token that a local model puts
+    first. Spellings that are not among the likeliest tokens are missing from a sum."""
     server = open_server(vllm.spec, 0, {"timeout": 300.0})
-    told = (("system", "Be brief."), ("user", QUESTION))
-    weighed = [Options(QUESTION), Options(QUESTION, options=("1", "2")), Options(messages=told)]
-    keyed = {each.key: each for each in weighed}
-    here, there = smollm2.answers(keyed), dict(server.answer(keyed))
-    assert not there[weighed[0].key].end
-    for key in keyed:
-        ours, theirs = here[key].column("logprob"), there[key].column("logprob")
-        if there[key].end == UNNAMED:
-            continue
-        assert list(theirs) == pytest.approx(list(ours), abs=0.02)
-        assert there[key].column("mass")[0] == pytest.approx(here[key].column("mass")[0], abs=0.01)
-    written = [
-        Generate("The capital of France is", temperature=0.0, max_tokens=8),
-        Generate("One, two, three,", temperature=0.0, max_tokens=12, stop=("six",)),
-        Generate(messages=told, temperature=0.0, max_tokens=12),
+    first = start_token["start_token"]
+    told: dict[str, Any] = {"messages": (("system", "Be brief."), ("user", QUESTION))}
+    choices = [
+        (Options(QUESTION), Options(first + QUESTION)),
+        (Options(**told), Options(**told)),
     ]
-    asked = {each.key: each for each in written}
-    ours, theirs = smollm2.answers(asked), dict(server.answer(asked))
-    assert {key: theirs[key].text for key in asked} == {key: ours[key].text for key in asked}
+    for ours, theirs in choices:
+        (here,) = smollm2.answers({"": ours}).values()
+        (there,) = dict(server.answer({"": theirs})).values()
+        assert not there.end
+        assert list(there.column("logprob")) == pytest.approx(
+            list(here.column("logprob")), abs=0.02
+        )
+        assert there.column("mass")[0] == pytest.approx(here.column("mass")[0], abs=0.01)
+    texts = (("The capital of France is", ()), ("One, two, three,", ("six",)))
+    for text, stop in texts:
+        how: dict[str, Any] = {"temperature": 0.0, "max_tokens": 8, "stop": stop}
+        (here,) = smollm2.answers({"": Generate(text, **how)}).values()
+        (there,) = dict(server.answer({"": Generate(first + text, **how)})).values()
+        assert there.text == here.text
+    said = Generate(**told, temperature=0.0, max_tokens=12)
+    (here,), (there,) = (
+        smollm2.answers({"": said}).values(),
+        dict(server.answer({"": said})).values(),
+    )
+    assert there.text == here.text
 
 
 def test_killed_and_started_again_in_the_middle_of_a_run(
@@ -178,8 +186,8 @@ def test_killed_and_started_again_in_the_middle_of_a_run(
     assert again.code == 0, again.err
     probed, distinct = 20, 200
     assert distinct - first <= vllm.answered <= distinct - first + 2 * probed
-    how = (*how, "--threads", 1, "--out", tmp_path / "local")
-    local = call("run", "starter", "-m", SMOLLM2, *how)
+    here = (*how, "--threads", 1, "--out", tmp_path / "local")
+    local = call("run", "starter", "-m", SMOLLM2, *here)
     pairs = zip(again.json["results"], local.json["results"], strict=True)
     for ours, theirs in ((one["estimates"], other["estimates"]) for one, other in pairs):
         values = [each["value"] for each in theirs]
