@@ -135,7 +135,7 @@ def test_other_projections_have_the_rank_that_they_say(
 @pytest.mark.parametrize(
     ("method", "options", "said"),
     [
-        ("inlp", {"rounds": -1}, "at least one classifier"),
+        ("inlp", {"rounds": -1}, "A round fits a classifier"),
         ("sentence-debias", {"components": 99}, "from 1 to 31"),
     ],
 )
