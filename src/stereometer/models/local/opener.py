@@ -52,7 +52,7 @@ class CheckpointOpener(Opener):
         name = ModelName.parse(spec).checked()
         if name.mitigation is not None:
             base: Any = self.open(str(name.base), replace(options, head=""))
-            wrapped = catalog.wrapper(name.mitigation).wrap(base, name.mitigation)
+            wrapped: Any = catalog.wrapper(name.mitigation).wrap(base, name.mitigation)
             return _with_head_asked_for(wrapped, options)
         default = DEFAULT_MODELS.get(spec)
         if default is None:

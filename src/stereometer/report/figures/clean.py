@@ -65,10 +65,16 @@ def load_audit(run: Run) -> Audited | None:
         )
     try:
         return Audited(
-            *(value[name] for name in ("items", "clean", "counting", "errata", "flags")),
-            [Estimate.from_json(row) for row in value["estimates"]],
-            [Shift.from_json(row) for row in value["shifts"]],
-            {flag: list(map(Shift.from_json, rows)) for flag, rows in value["by_flag"].items()},
+            items=value["items"],
+            clean=value["clean"],
+            counting=value["counting"],
+            errata=value["errata"],
+            flags=value["flags"],
+            estimates=[Estimate.from_json(row) for row in value["estimates"]],
+            shifts=[Shift.from_json(row) for row in value["shifts"]],
+            by_flag={
+                flag: list(map(Shift.from_json, rows)) for flag, rows in value["by_flag"].items()
+            },
         )
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise DataError(
