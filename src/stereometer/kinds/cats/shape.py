@@ -8,7 +8,7 @@ from typing import Any
 
 from stereometer.core.shapes.preference import HABITS, first_tables, small_slices
 from stereometer.core.shapes.sentences import SentenceShape
-from stereometer.core.shapes.shape import Metric, TieShares
+from stereometer.core.shapes.shape import Metric, TieShares, metrics_beside
 from stereometer.core.shapes.verdicts import LANGUAGE, NULL_VALUE, PREFERENCE, THESE
 from stereometer.core.shapes.view import INDENT, Row
 from stereometer.core.show.view import View
@@ -46,50 +46,7 @@ class CatShape(SentenceShape):
     shares = points.HEADLINE
     unrelated = "unrelated"
     metrics = (
-        Metric(
-            "lms",
-            "lms",
-            100.0,
-            words=LANGUAGE,
-            headline=True,
-            about=(
-                "Language modelling score: how often a meaningful candidate beats the unrelated"
-                " one, in percent."
-            ),
-        ),
-        Metric(
-            "ss",
-            "ss",
-            50.0,
-            words=PREFERENCE,
-            headline=True,
-            about=(
-                "Stereotype score: how often the stereotype beats the anti-stereotype, in percent."
-            ),
-        ),
-        Metric(
-            "icat",
-            "icat",
-            100.0,
-            headline=True,
-            about="Idealised CAT score: lms x min(ss, 100 - ss) / 50.",
-        ),
-        Metric(
-            "lms_micro",
-            "lms, items",
-            100.0,
-            about="lms averaged over items instead of target terms.",
-        ),
-        Metric(
-            "ss_micro", "ss, items", 50.0, about="ss averaged over items instead of target terms."
-        ),
-        Metric("icat_micro", "icat, items", 100.0, about="icat of the averages over items."),
-        Metric(
-            "icat_term_mean",
-            "icat, mean of terms",
-            100.0,
-            about="The mean of the icat of each target term.",
-        ),
+        *metrics_beside(__file__, lms=LANGUAGE, ss=PREFERENCE),
         *HABITS,
     )
     kinds = points.KINDS

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import ClassVar
 
-from stereometer.core.shapes.shape import Metric, NotCompared, Shape
+from stereometer.core.shapes.shape import Metric, NotCompared, Shape, metrics_beside
 from stereometer.core.shapes.verdicts import NULL_VALUE, PREFERENCE
 from stereometer.core.shapes.view import VERDICT, used_cell, verdict_cells
 from stereometer.core.show import numbers
@@ -118,73 +118,7 @@ class SweepShape(NotCompared, Shape):
     fine: ClassVar[tuple[str, ...]] = ("measure", "choice", "other")
     places: ClassVar[Mapping[str, tuple[str, ...]]] = {SHIFT: ("choice",), CHANGES: ("choice",)}
     settings: ClassVar[Mapping[str, tuple[type, ...]]] = {"shape": (str,), "questions": (dict,)}
-    metrics = (
-        Metric(
-            JOINT,
-            "median preference",
-            NULL_VALUE,
-            headline=True,
-            about="The median over the readings of a question; n counts readings.",
-        ),
-        Metric(
-            SHARE,
-            "significant readings",
-            about="The share of readings that are significant on their own on one side, in "
-            "percent; n counts readings.",
-        ),
-        Metric(
-            READING,
-            "preference",
-            NULL_VALUE,
-            words=PREFERENCE,
-            about="How often one reading prefers the stereotype, in percent.",
-        ),
-        Metric(
-            SHIFT,
-            "shift",
-            about="How far preference moves, on average, between readings that differ in one "
-            "choice alone; n counts pairs of readings.",
-        ),
-        Metric(
-            CHANGES,
-            "conclusions changed",
-            about="The share of these pairs of readings that say different things, in percent.",
-        ),
-        Metric(
-            OVER,
-            "over wordings",
-            NULL_VALUE,
-            words=PREFERENCE,
-            about="The mean preference over wordings, which stand for others like them; without "
-            "a way of asking, over all ways. n counts wordings.",
-        ),
-        Metric(
-            ANOTHER,
-            "in another wording",
-            about="Where preference on all items like these may lie in one more wording.",
-        ),
-        Metric(
-            SPREAD,
-            "spread over wordings",
-            about="The standard deviation between wordings beyond what the items make of it, in "
-            "points; without a way of asking, of their means over all ways.",
-        ),
-        Metric(
-            DIFFERENCE,
-            "difference",
-            0.0,
-            about="Preference under another question less that under the first, on the items that "
-            "both answered; not tested.",
-        ),
-        Metric(
-            AGREEMENT,
-            "agreement",
-            about="Of the items that two questions both answered, the share on which they prefer "
-            "the same side, in percent.",
-        ),
-        Metric("lms", "lms", 100.0, about="Of CATs, as the reading's own run has it."),
-        Metric("icat", "icat", 100.0, about="Of CATs, as the reading's own run has it."),
-    )
+    metrics = metrics_beside(__file__, **{READING: PREFERENCE, OVER: PREFERENCE})
 
     def leading(self, result: object) -> Metric:
         return self.metric(JOINT)
