@@ -15,13 +15,7 @@ from stereometer.core import catalog
 from stereometer.core.errors import UsageError
 from stereometer.core.options import Model, Serving, Workers
 from stereometer.core.runs.engines import Engines
-from stereometer.core.runs.open import (
-    CHECKPOINT,
-    check_model,
-    check_ready,
-    model_spec,
-    open_model,
-)
+from stereometer.core.runs.open import CHECKPOINT, check_model, model_spec, open_model
 from stereometer.core.types import Backend, Charges, Job, Opener, Scorer
 from stereometer.core.types.names import SIGN, SUFFIX, ModelName, name_of
 
@@ -60,9 +54,11 @@ def opened_in_turn(
 ) -> Iterator[tuple[Backend | Scorer, Member, str | None]]:
     """Each model once its turn comes, in each of these ways, with its place in a series and what it
     is called; a budget is for all of them together."""
-    if models[1:]:
-        written = [str(model) for model, _, _ in models if isinstance(model, str | Path)]
-        check_ready(written, seed, engines.loading(options))
+    if models[1:]:  # what one of them lacks is said before the first is asked
+        loading = engines.loading(options)
+        for model, _, _ in models:
+            if isinstance(model, str | Path) and not catalog.has("system", str(model)):
+                model_spec(str(model), seed, loading).ready()
     backend: Backend | Scorer | None = None
     how = dict(options)
     paid = not options.get("dry_run")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from difflib import get_close_matches
@@ -175,13 +175,6 @@ def check_model(name: str) -> None:
     if not any(catalog.has(kind, name) for kind in ("backend", "system")):
         _not_a_slip(catalog.model_name(name))
         model_spec(name).check()
-
-
-def check_ready(names: Iterable[str], seed: int, options: Mapping[str, Any]) -> None:
-    """Raises for what is missing to open one of several models, before the first is asked."""
-    for name in names:
-        if not catalog.has("system", name):
-            model_spec(name, seed, options).ready()
 
 
 def _not_a_slip(model: ModelName) -> None:
