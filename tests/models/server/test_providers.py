@@ -51,6 +51,8 @@ def test_a_key_goes_to_its_own_host_only(stub: Start, monkeypatch: pytest.Monkey
     monkeypatch.setenv(opener.KEY_VARIABLE, "for-any-server")
     assert key_for(server.url) == "for-any-server"
     assert key_for(PROVIDERS["openai"].address) == "key-of-OPENAI_API_KEY"
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert key_for(PROVIDERS["openai"].address) == ""
 
 
 def test_azure_takes_its_key_in_a_header_of_its_own(
@@ -73,7 +75,7 @@ def test_a_missing_key_is_one_sentence_with_the_way_out(
     variable = PROVIDERS[scheme].variable
     monkeypatch.delenv(variable)
     said = call("ask starter -m", f"{scheme}:some-model", "--out", tmp_path)
-    assert_refused(said, 2, f"without a key: set {variable} (or {opener.KEY_VARIABLE}) to yours.")
+    assert_refused(said, 2, f"without a key: set {variable} to yours.")
 
 
 def test_a_short_form_is_asked_at_its_address_with_its_key(

@@ -104,7 +104,7 @@ SERVER, OPENAI, ANTHROPIC, GEMINI, OPENROUTER, OLLAMA = (
 # --------------------------------------------------------------------------------------------- keys
 
 KEY_VARIABLE = "STEREOMETER_SERVER_KEY"
-"""For any server that has no variable of its own, or whose own is not set."""
+"""For any server that has no variable of its own."""
 AZURE_VARIABLE, AZURE_HEADER = "AZURE_OPENAI_API_KEY", "api-key"
 AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 PIECE = 8
@@ -147,17 +147,16 @@ def _host(address: str) -> tuple[str, str]:
 
 
 def key_for(base: str) -> str:
-    """That of the host itself, which goes to nobody else, or the one for any server."""
-    for name in filter(None, (variable_for(base), KEY_VARIABLE)):
-        key = os.environ.get(name, "").strip()
-        if not (key.isascii() and key.isprintable()):
-            raise UsageError(
-                f"{name} is not a key. It contains a line break, or a character that an HTTP "
-                "header cannot carry. Copy the key again."
-            )
-        if key:
-            return key
-    return ""
+    """That of the host itself, or of all servers that are no known service: each goes to nobody
+    else."""
+    name = variable_for(base) or KEY_VARIABLE
+    key = os.environ.get(name, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(
+            f"{name} is not a key. It contains a line break, or a character that an HTTP header "
+            "cannot carry. Copy the key again."
+        )
+    return key
 
 
 def headers_for(base: str, key: str) -> dict[str, str]:
@@ -170,9 +169,7 @@ def check_key(base: str) -> None:
     """Raises where a service that answers nobody without a key would be asked without."""
     own = variable_for(base)
     if own and not key_for(base):
-        raise UsageError(
-            f"{base} answers nobody without a key: set {own} (or {KEY_VARIABLE}) to yours."
-        )
+        raise UsageError(f"{base} answers nobody without a key: set {own} to yours.")
 
 
 def masked(text: str, key: str, piece: int = PIECE) -> str:
