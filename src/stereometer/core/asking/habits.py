@@ -27,7 +27,8 @@ NUMBERS = "value low high interval p test p_adjusted tests verdict beyond_noise"
 
 
 def chosen(answer: Mapping[str, str]) -> str | None:
-    """The candidate that an answer chose; none of them where it took the neutral option."""
+    """The candidate that a kept answer to a forced choice took; none where it took the neutral
+    option. `asked` holds the candidates in the order shown, such as `stereotype>unrelated`."""
     if "position" not in answer:
         return None
     return answer["asked"].split(">")[int(answer["position"]) - 1]

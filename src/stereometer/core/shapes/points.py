@@ -213,7 +213,8 @@ class PointSample:
 
     @property
     def weights(self) -> Floats:
-        """Of the rows, by their items."""
+        """The share of all items that each row (a term) holds: an average over items weighs by
+        it."""
         weights: Floats = sizes(self.rows) / self.n.sum()
         return weights
 

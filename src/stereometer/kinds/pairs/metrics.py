@@ -137,8 +137,9 @@ def spread(sample: PointSample, counting: Counting) -> Spread:
 
 
 def over_pairs(pairs: Ints, counting: Counting, scope: str, independent: float = 1.0) -> Spread:
-    """Pairs stand for others like them, or for others of the same few terms; they count as the
-    share of them that is independent, identical texts being one."""
+    """The interval and test of a preference over pairs that stand for others like them, or for
+    others of the same few terms. `independent` is the share of them that is: identical texts are
+    one."""
     counts = independent * pairs.astype(np.float64)
     won, lost = float(counts[WON]), float(counts[LOST])
     how = "Wilson, ties apart" + (", identical texts as one" if independent < 1 else "")

@@ -134,7 +134,7 @@ def with_tensors(model: Any, config: Mapping[str, Any], tensors: Mapping[str, An
 
 
 def merged(tuned: Any) -> Any:
-    """The model alone, changed for good."""
+    """The base with what the adapter learned added to its own weights, in place, for measuring."""
     if not hasattr(tuned.base_model, "merge_and_unload"):
         raise ValueError("an adapter of this kind cannot be merged into weights")
     return tuned.merge_and_unload().eval().requires_grad_(False)

@@ -49,7 +49,7 @@ AnyText = TypeVar("AnyText", bound=SizedText)
 def grouped(
     elements: Iterable[Element], is_full: Callable[[list[Element], Element], bool]
 ) -> Iterator[list[Element]]:
-    """Consecutive elements in lists; a new list begins with an element for which one is full."""
+    """Batches for a model: consecutive elements; one for which a batch is full begins the next."""
     group: list[Element] = []
     for element in elements:
         if group and is_full(group, element):

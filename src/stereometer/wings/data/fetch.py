@@ -33,6 +33,7 @@ class Arrival:
 
     @property
     def remarks(self) -> list[str]:
+        """What `data pull` and `data add` print."""
         card = self.benchmark.card
         differs = [f"differs from the released {card.name}: {each}" for each in self.differences]
         place = f"{card.title}: kept in {self.files[0].parent}."

@@ -77,6 +77,7 @@ def _from_json_lines(path: Path) -> Iterator[Article]:
 
 
 def _from_marks(text: str) -> Iterator[Article]:
+    """Of a dump of Wikipedia as WikiExtractor writes it: `<doc title="...">`, text, `</doc>`."""
     for mark, body in re.findall(r"<doc ([^>]*)>(.*?)</doc>", text, re.DOTALL):
         title = re.search(r'title="([^"]*)"', mark)
         name = title.group(1) if title else ""
