@@ -194,7 +194,7 @@ class Vllm(ReadsPrompts):
 
     def _said(self, request: Generate, said: Any) -> Answer:
         """Without the token or the string that ended it, and without what came after that string:
-        vLLM may notice it a token late."""
+        vLLM is not told one that begins with a space, which it may find before the first word."""
         cuts = (said.token_ids[:end] for end in range(1, len(said.token_ids)) if request.stop)
         ended = (cut for cut in cuts if any(stop in self._decoded(cut) for stop in request.stop))
         ids = tuple(next(ended, said.token_ids))
@@ -208,7 +208,7 @@ class Vllm(ReadsPrompts):
         text = self._decoded(ids[:-1] if by_token else ids)
         places = [text.find(stop) for stop in request.stop if stop in text]
         text = text[: min(places)] if places else text
-        return Answer((row, *likeliest), text, "stop" if stopped else "length")
+        return Answer((row, *likeliest), text, "stop" if stopped or places else "length")
 
     def _outputs(self, asked: Sequence[Asked]) -> Iterator[Any]:
         for start in range(0, len(asked), BATCH):
@@ -235,7 +235,7 @@ def sampling(request: Generate) -> Mapping[str, Any]:
     return {
         "max_tokens": request.max_tokens,
         "temperature": request.temperature,
-        "stop": list(request.stop),
+        "stop": [stop for stop in request.stop if not stop.startswith(" ")],
         "logprobs": request.top,
         **drawn,
     }
