@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,21 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     from tests.builders.models.zoo import Zoo
 
     return Zoo(tmp_path_factory.mktemp("zoo"))
+
+
+@pytest.fixture(scope="session")
+def local() -> Any:
+    """A real model in this process;"""
+    return default_model("smollm2-135m")
+
+
+@pytest.fixture(scope="session")
+def served(local: Any) -> Iterator[str]:
+    """the same behind our own server."""
+    from tests.builders.served import running
+
+    with running(local) as server:
+        yield server.url
 
 
 def released(relative: str) -> Path:

@@ -32,8 +32,8 @@ def results(every: Sequence[Result], slices: bool = False) -> View:
 def _whose(note: str, result: Result, every: Sequence[Result]) -> str:
     """What is said of one model's card among several names the model."""
     others = (each for each in every if each.model != result.model)
-    of_card = note in result.model_card["notes"]
-    told = of_card and any(note not in each.model_card["notes"] for each in others)
+    of_card = note in result.model_card.get("notes", ())
+    told = of_card and any(note not in each.model_card.get("notes", ()) for each in others)
     return f"{result.model}: {note}" if told else note
 
 

@@ -13,27 +13,12 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import default_model
-
 collect_ignore_glob = (
     [] if all(map(find_spec, ("httpx2", "stamina", "fastapi", "uvicorn"))) else ["test_*.py"]
 )
 """Servers are an optional part of the package."""
 if not collect_ignore_glob:
     import httpx2
-
-
-@pytest.fixture(scope="session")
-def local() -> Any:
-    return default_model("smollm2-135m")
-
-
-@pytest.fixture(scope="session")
-def served(local: Any) -> Iterator[str]:
-    from tests.builders.served import running
-
-    with running(local) as server:
-        yield server.url
 
 
 Reply = Callable[[BaseHTTPRequestHandler, Mapping[str, Any]], bool]

@@ -160,7 +160,7 @@ def _validated(path: Path, text: str, model: type[Any], value: Any, inside: Sequ
         message = IN_WORDS.get(str(first.get("ctx", {}).get("pattern")), message)
         raise DataError(
             f"{path}, line {line_of(text, keys)}: {'.'.join(keys) or 'the file'}: {message}"
-            f"{wrong[:120]}. Fix that line; docs/studies.md describes every setting."
+            f"{wrong[:120]}. Fix that line; a new study.toml says what every setting means."
         ) from None
 
 

@@ -140,10 +140,10 @@ def _emergent(result: Result, direction: str, side: str) -> Table:
         count = f"{cells.value:.0f} of {cells.n} beyond noise (false-discovery rate 0.05)"
     rows = []
     for row in result.estimates:
-        if row.name == "emergence" and row.slice["direction"] == direction:
+        if row.name == "emergence" and row.slice.get("direction") == direction:
             ps = (numbers.number(p, 4) for p in (row.p, row.p_adjusted))
             size = signed_interval(row.value or 0.0, row.low, row.high, 3)
-            place = row.slice["group"], row.slice["adjective"]
+            place = row.slice.get("group", ""), row.slice.get("adjective", "")
             rows.append(tuple(map(text, (*place, size, *ps, row.verdict or ""))))
     caption = f"Traits that emerge, {side}: {count}"
     titles = ("pair", "adjective", f"beyond both (the first {SHOWN})", "p", "adjusted", "says")
