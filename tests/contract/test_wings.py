@@ -128,15 +128,29 @@ about = "Greet whoever asks."
 """
 
 
+def theirs(place: Path, points: str) -> None:
+    """Another package, installed as far as its entry points go."""
+    known = place / "theirs-1.dist-info"
+    known.mkdir()
+    (known / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n", "utf-8")
+    (known / "entry_points.txt").write_text(points, "utf-8")
+
+
 def test_another_package_adds_a_command_and_a_broken_one_costs_a_warning(tmp_path: Path) -> None:
     place, package = without([], tmp_path), tmp_path / "theirs"
     package.mkdir()
     for name, text in (("__init__.py", ""), ("verbs.py", VERBS), ("commands.toml", DECLARED)):
         (package / name).write_text(text, "utf-8")
-    known = place / "theirs-1.dist-info"
-    known.mkdir()
-    (known / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n", "utf-8")
-    points = "[stereometer.commands]\ngreet = theirs\nbroken = nowhere\n"
-    (known / "entry_points.txt").write_text(points, "utf-8")
+    theirs(place, "[stereometer.commands]\ngreet = theirs\nbroken = nowhere\n")
     assert "greet        Greet whoever asks." in said(place, "--help")
     assert "greeting@1" in said(place, "greet", "--json")
+
+
+@pytest.mark.parametrize("kind", ["addendum", "wrapper", "benchmark", "method", "backend", "model"])
+def test_whatever_of_another_package_is_broken_the_rest_works(kind: str, tmp_path: Path) -> None:
+    place = without([], tmp_path)
+    theirs(place, f"[stereometer.{kind}s]\nbroken = nowhere:thing\n")
+    said(place, "run", "starter", "-m", "random", "-m", "fake", "--limit", "4", "--out", "runs")
+    said(place, "compare", "runs")
+    said(place, "report", "runs", "-o", "report.html")
+    said(place, "list")

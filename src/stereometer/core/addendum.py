@@ -66,4 +66,4 @@ class Addendum:
 
 def addenda() -> list[Addendum]:
     """Those of the catalog."""
-    return [catalog.find("addendum", name) for name in catalog.names("addendum")]
+    return list(catalog.every("addendum").values())

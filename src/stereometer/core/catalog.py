@@ -3,6 +3,7 @@ points of the same groups."""
 
 from __future__ import annotations
 
+import logging
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,6 +27,7 @@ TABLE: Mapping[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("catalog.toml").read_text("utf-8")
 )
 PACKAGE = "stereometer"
+LOG = logging.getLogger(PACKAGE)
 METHOD = "method"
 NOUNS = {METHOD: "measure"}
 """What users call a kind, where that is another word."""
@@ -51,6 +53,26 @@ def find(kind: str, name: str) -> Any:
         # One that cannot be read says why.
         return _pack(pack_folders().folder_of(installed[name]), name)
     raise UnknownName(NOUNS.get(kind, kind), name, names(kind))
+
+
+def every(kind: str) -> dict[str, Any]:
+    """What all names of a kind stand for. Another package's that cannot be loaded costs a warning:
+    it must not keep the others from being used."""
+    found = {}
+    for name in names(kind):
+        try:
+            found[name] = find(kind, name)
+        except Exception as error:  # a package may raise whatever it likes
+            if name not in _plugins(kind):
+                raise
+            _warn(f"The {kind} {name} is left out: {type(error).__name__} {error}.")
+    return found
+
+
+@cache
+def _warn(text: str) -> None:
+    """Once in a process."""
+    LOG.warning(text)
 
 
 def spelled(kind: str, name: str) -> str:
@@ -111,7 +133,7 @@ def model_name(text: str) -> ModelName:
 
 
 def wrappers() -> list[Wrapper]:
-    return [find("wrapper", name) for name in names("wrapper")]
+    return list(every("wrapper").values())
 
 
 def wrapper(path: Path) -> Wrapper:

@@ -200,7 +200,7 @@ def _rest(result: Result) -> str:
 
 def _larger(result: Result, items: int) -> str:
     """The smallest published set of this kind, in the same language, that has so many."""
-    cards = [catalog.find("benchmark", name).card for name in catalog.names("benchmark")]
+    cards = [source.card for source in catalog.every("benchmark").values()]
     enough = [
         (card.counts[result.kind], card.name)
         for card in cards

@@ -225,7 +225,7 @@ def answerable(backend: Backend, settings: Settings) -> list[str]:
     """The measures that a model can be asked for, those that are defaults first."""
     names = []
     defaults = [name for kind in catalog.names("shape") for name in catalog.shape(kind).measures]
-    for name in dict.fromkeys((*defaults, *catalog.names("method"))):
+    for name in dict.fromkeys((*defaults, *catalog.every("method"))):
         with suppress(ModelError, UsageError):
             bound(catalog.find("method", name), backend, settings, {})
             names.append(name)

@@ -74,7 +74,7 @@ def manner_of(options: Mapping[str, Any]) -> str:
 
 def _in_words(shape: str, manner: str) -> dict[str, Method]:
     """Those of the manner, or where the shape has none, the usual ones."""
-    methods = {name: catalog.find("method", name) for name in catalog.names("method")}
+    methods = catalog.every("method")
     own = {
         name: method
         for name, method in methods.items()

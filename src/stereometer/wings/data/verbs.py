@@ -72,8 +72,7 @@ def _kept(arrivals: Sequence[Arrival]) -> Told:
 def where() -> Places:
     """Say which data sets are on this machine, and in which folder."""
     files: dict[str, list[str]] = {}
-    for name in catalog.names("benchmark"):
-        source = catalog.find("benchmark", name)
+    for name, source in catalog.every("benchmark").items():
         if source.card.files:
             try:
                 files[name] = [str(file) for file in find(source)]

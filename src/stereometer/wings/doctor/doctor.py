@@ -69,7 +69,7 @@ class Installation(Shown, Document):
 
 
 def installation() -> Installation:
-    models = {name: catalog.find("model", name) for name in catalog.names("model")}
+    models = catalog.every("model")
     return Installation(
         {"python": platform.python_version()}
         | {name: _version(name) for name in ("stereometer", "numpy", "scipy", *PARTS)},

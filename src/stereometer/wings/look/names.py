@@ -79,14 +79,14 @@ def _benchmark_row(benchmark: Mapping[str, Any]) -> dict[str, str]:
 @verb
 def names() -> EveryName:
     """Every benchmark, measure, model and baseline by name."""
-    sources = {name: catalog.find("benchmark", name) for name in catalog.names("benchmark")}
-    backends = {name: catalog.find("backend", name) for name in catalog.names("backend")}
+    sources = catalog.every("benchmark")
+    backends = catalog.every("backend")
     aids = [
         name
         for name, entry in backends.items()
         if isinstance(entry, type) and issubclass(entry, ForTesting)
     ]
-    methods = {name: catalog.find("method", name) for name in catalog.names("method")}
+    methods = catalog.every("method")
     others = {
         "models": list(catalog.names("model")),
         "baselines": [*catalog.names("system"), *(name for name in backends if name not in aids)],

@@ -219,8 +219,8 @@ def looked_at(
 def _benchmarks() -> dict[str, BenchmarkTexts]:
     """Those of the catalog whose data are here and whose items are sentences."""
     readable = {}
-    for name in catalog.names("benchmark"):
-        if any(map(_is_text, catalog.find("benchmark", name).measures)):
+    for name, source in catalog.every("benchmark").items():
+        if any(map(_is_text, source.measures)):
             with suppress(StereometerError):  # not here, or it asks for a file
                 readable[name] = _texts(open_benchmark(name))
     return readable
