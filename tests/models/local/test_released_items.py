@@ -208,16 +208,16 @@ def test_a_step_reads_decoded_text_and_not_the_pieces_ids(name: str, word: str) 
     quick, _ = both(name)
     tokenizer, mask = quick.tokens.tokenizer, quick.abilities.mask
     first, second = tokenizer(word, add_special_tokens=False)["input_ids"][:2]
-    anew = tokenizer(context.replace("BLANK", f"{tokenizer.decode([first])}{mask}"))["input_ids"]
+    again = tokenizer(context.replace("BLANK", f"{tokenizer.decode([first])}{mask}"))["input_ids"]
     spliced = tokenizer(context.replace("BLANK", f"{mask}"))["input_ids"]
     spliced.insert(spliced.index(tokenizer.mask_token_id), first)
     item = intra("i", context, word, "shy", "round")
     request = agreement.bound("cat-likelihood", "paper", quick).plan(item)["stereotype"][1]
     (((place,), at),) = request.steps
-    assert place == at == anew.index(tokenizer.mask_token_id)
+    assert place == at == again.index(tokenizer.mask_token_id)
     assert request.ids[at] == second
     hidden = [*request.ids[:at], tokenizer.mask_token_id, *request.ids[at + 1 :]]
-    assert hidden == anew != spliced
+    assert hidden == again != spliced
 
 
 def test_paper_scores_the_word_that_is_glued_to_the_blank_and_the_first_of_two_masks() -> None:

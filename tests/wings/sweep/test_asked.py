@@ -179,8 +179,8 @@ def options(question: str) -> tuple[str, ...]:
 
 @pytest.fixture
 def thinker() -> Iterator[Stub]:
-    """A service for conversations that thinks unless it is told not to; what it names hangs on the
-    text and on whether it thought."""
+    """A service for conversations that thinks unless it is told not to; what it names depends on
+    the text and on whether it thought."""
 
     def reply(handler: Any, body: Mapping[str, Any]) -> bool:
         if "messages" not in body:

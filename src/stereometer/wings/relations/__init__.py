@@ -1,1 +1,1 @@
-"""What stored runs say: compared, combined, related, held against people."""
+"""What stored runs say together: related, combined, held to what is chosen in words."""

@@ -1,1 +1,1 @@
-"""What gives scores without answering requests: gold baselines and replayed files."""
+"""Scores and answers that were made elsewhere, counted as a run is."""

@@ -1,1 +1,1 @@
-"""What is fitted here: next-sentence heads, sentiment classifiers and mitigations."""
+"""What is fitted here: next-sentence heads and sentiment classifiers."""
