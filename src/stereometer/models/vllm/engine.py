@@ -108,7 +108,8 @@ class VllmEngine:
         return ModelError(
             f"vLLM could not start with {self.spec}: {reason}. A GPU may be too small for it. Try "
             "--dtype bfloat16, --option max_model_len=1024, or more GPUs with --option "
-            "tensor_parallel_size=N."
+            "tensor_parallel_size=N; on a CPU, --option gpu_memory_utilization=0.3, the share of "
+            "memory that it takes."
         )
 
 
